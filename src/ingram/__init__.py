@@ -1,0 +1,3 @@
+"""Inductive knowledge graph embedding: learn on one graph, apply to any other."""
+
+from ingram import threads as threads

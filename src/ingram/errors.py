@@ -1,0 +1,37 @@
+"""Every error this package raises on purpose.
+
+A message says where, what was wanted and what was found. The command line prints it as one line and
+exits with status 2; anything else that reaches the user is a bug.
+"""
+
+
+class IngramError(Exception):
+    """The root: catch this to catch every error below."""
+
+
+class TriplesError(IngramError):
+    """A triples file or table is malformed."""
+
+
+class DatasetError(IngramError):
+    """A dataset folder lacks a file, or its parts do not fit together."""
+
+
+class UnknownLabelError(IngramError):
+    """A label that the graph does not hold."""
+
+
+class SplitError(IngramError):
+    """A graph leaves nothing to predict once its spanning forest and relation cover are taken."""
+
+
+class ConfigError(IngramError):
+    """A configuration value is unknown, of the wrong type or out of range."""
+
+
+class RunError(IngramError):
+    """A run directory is missing, incomplete, or of another version."""
+
+
+class DivergedError(IngramError):
+    """Loss, weights or scores hold NaN or infinity."""

@@ -1,0 +1,1 @@
+"""The hot loops: one operation a file, a plain torch form and a compiled CPU form."""

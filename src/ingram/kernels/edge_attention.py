@@ -1,0 +1,217 @@
+"""Attention over a node's incoming edges, fused: Eq. (1), (2) and (4) after their projections.
+
+For node v, head h and incoming edge e from node x of kind k::
+
+    logit_e = y_h . LeakyReLU(query_v + key_x + key_k) + bias_k
+    alpha   = softmax of the logits over the edges into v (and its self-loop)
+    out_v   = ReLU(residual_v + sum_e alpha_e (value_x + value_k))
+
+With ``mean_loop`` a node has a self-loop whose kind is the mean of the kinds on its incoming edges
+(zero when it has none), as in Eq. (4). Because P [h_v | h_x | z_k] = P1 h_v + P2 h_x + P3 z_k, the
+projections come in per node and per kind; nothing of size (edges x width) is ever made.
+
+Shapes: S draws, N nodes, C destinations ``first : first + C``, K kinds, H heads of width D.
+``targets`` (S, C, 2, H, D) holds query and residual, ``sources`` (S, N, 2, H, D) and ``kinds``
+(S, K, 2, H, D) or None hold key and value; ``attention`` y is (H, D), ``bias`` (K, H) or None.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import leaky_relu
+
+from ingram.kernels import edge_loops, parallel
+from ingram.kernels.adjacency import Adjacency
+
+SLOPE = 0.2
+"""Of the LeakyReLU inside the attention."""
+
+
+def edge_attention(
+    targets: Tensor,
+    sources: Tensor,
+    kinds: Tensor | None,
+    attention: Tensor,
+    bias: Tensor | None,
+    edges: Adjacency,
+    *,
+    first: int = 0,
+    mean_loop: bool = False,
+    backend: str = "auto",
+) -> Tensor:
+    """(S, C, H, D): the layer's output. ``backend``: ``fused`` (CPU), ``plain`` torch, ``auto``."""
+    if mean_loop and kinds is None:
+        raise ValueError("a mean self-loop wants kinds to take the mean of, got None")
+    if backend == "auto":
+        backend = "fused" if targets.device.type == "cpu" else "plain"
+    if backend == "plain":
+        return plain_edge_attention(
+            targets, sources, kinds, attention, bias, edges, first=first, mean_loop=mean_loop
+        )
+    out, _ = _fused(
+        targets.contiguous(),
+        sources.contiguous(),
+        None if kinds is None else kinds.contiguous(),
+        attention.contiguous(),
+        bias,
+        edges.pointers,
+        edges.sources,
+        edges.kinds,
+        first,
+        mean_loop,
+    )
+    return out
+
+
+def plain_edge_attention(
+    targets: Tensor,
+    sources: Tensor,
+    kinds: Tensor | None,
+    attention: Tensor,
+    bias: Tensor | None,
+    edges: Adjacency,
+    *,
+    first: int = 0,
+    mean_loop: bool = False,
+) -> Tensor:
+    """The same in plain torch, on any device, with an (edges x width) array or two."""
+    count = edges.num_nodes
+    degrees = edges.pointers.diff()
+    node = torch.arange(count, device=targets.device).repeat_interleave(degrees)
+    kind = edges.kinds.long()
+    ends = sources[:, edges.sources.long()]  # (S, E, 2, H, D)
+    if kinds is not None:
+        ends = ends + kinds[:, kind]
+    if mean_loop:
+        assert kinds is not None
+        mean = kinds.new_zeros(kinds.shape[0], count, *kinds.shape[2:])
+        mean = mean.index_add(1, node, kinds[:, kind])
+        mean = mean / degrees.clamp(min=1).view(-1, 1, 1, 1)
+        ends = torch.cat([ends, sources[:, first : first + count] + mean], dim=1)
+        node = torch.cat([node, torch.arange(count, device=node.device)])
+
+    hidden = leaky_relu(targets[:, node, 0] + ends[:, :, 0], SLOPE)
+    logits = (hidden * attention).sum(-1)  # (S, E, H)
+    if bias is not None:
+        logits = logits + bias[kind]
+    spread = node.view(1, -1, 1).expand_as(logits)
+    top = logits.detach().new_full((logits.shape[0], count, logits.shape[2]), -torch.inf)
+    top = top.scatter_reduce(1, spread, logits.detach(), "amax")
+    weights = (logits - top.gather(1, spread)).exp()
+    total = torch.zeros_like(top).index_add(1, node, weights)
+    alpha = weights / total.gather(1, spread)
+    summed = torch.zeros_like(targets[:, :, 1]).index_add(1, node, alpha.unsqueeze(-1) * ends[:, :, 1])
+    return (targets[:, :, 1] + summed).relu()
+
+
+@torch.library.custom_op("ingram::edge_attention", mutates_args=(), device_types="cpu")
+def _fused(
+    targets: Tensor,
+    sources: Tensor,
+    kinds: Tensor | None,
+    attention: Tensor,
+    bias: Tensor | None,
+    pointers: Tensor,
+    columns: Tensor,
+    kind_ids: Tensor,
+    first: int,
+    mean_loop: bool,
+) -> tuple[Tensor, Tensor]:
+    draws, count, _, heads, width = targets.shape
+    out = targets.new_empty(draws, count, heads, width)
+    norm = targets.new_empty(draws, count, heads)
+    graph = (_array(pointers), _array(columns), _array(kind_ids))
+    slope = _array(targets).dtype.type(SLOPE)
+    inputs = tuple(map(_array, (targets, sources, kinds, attention, bias)))
+
+    def loop(_: int, start: int, stop: int) -> None:
+        edge_loops.forward(
+            start, stop, first, slope, mean_loop, *inputs, *graph, _array(out), _array(norm)
+        )
+
+    parallel.run(loop, parallel.edge_ranges(graph[0], draws))
+    return out, norm
+
+
+@_fused.register_fake
+def _(targets, sources, kinds, attention, bias, pointers, columns, kind_ids, first, mean_loop):  # type: ignore[no-untyped-def]
+    draws, count, _, heads, width = targets.shape
+    return targets.new_empty(draws, count, heads, width), targets.new_empty(draws, count, heads)
+
+
+@torch.library.custom_op("ingram::edge_attention_backward", mutates_args=(), device_types="cpu")
+def _fused_backward(
+    grad: Tensor,
+    out: Tensor,
+    norm: Tensor,
+    targets: Tensor,
+    sources: Tensor,
+    kinds: Tensor | None,
+    attention: Tensor,
+    bias: Tensor | None,
+    pointers: Tensor,
+    columns: Tensor,
+    kind_ids: Tensor,
+    first: int,
+    mean_loop: bool,
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    graph = (_array(pointers), _array(columns), _array(kind_ids))
+    ranges = parallel.edge_ranges(graph[0], len(targets))
+    slope = _array(targets).dtype.type(SLOPE)
+    inputs = tuple(map(_array, (targets, sources, kinds, attention, bias)))
+    d_targets = torch.empty_like(targets)
+    # Nodes share sources, kinds, attention and bias: each range sums into its own, added in order.
+    shared = (sources, kinds, attention, bias)
+    sums = [tuple(None if t is None else torch.zeros_like(t) for t in shared) for _ in ranges]
+
+    def loop(part: int, start: int, stop: int) -> None:
+        edge_loops.backward(
+            start, stop, first, slope, mean_loop,
+            *map(_array, (grad.contiguous(), out, norm)), *inputs, *graph,
+            _array(d_targets), *map(_array, sums[part]),
+        )  # fmt: skip
+
+    parallel.run(loop, ranges)
+    for other in sums[1:]:
+        for whole, part in zip(sums[0], other, strict=True):
+            if whole is not None and part is not None:
+                whole += part
+    grads = tuple(targets.new_empty(0) if g is None else g for g in sums[0])
+    return d_targets, *grads
+
+
+@_fused_backward.register_fake
+def _(grad, out, norm, targets, sources, kinds, attention, bias, *rest):  # type: ignore[no-untyped-def]
+    shared = (sources, kinds, attention, bias)
+    return torch.empty_like(targets), *(
+        targets.new_empty(0) if t is None else torch.empty_like(t) for t in shared
+    )
+
+
+def _remember(ctx, inputs, output):  # type: ignore[no-untyped-def]
+    *tensors, ctx.first, ctx.mean_loop = inputs
+    ctx.save_for_backward(*output, *tensors)
+
+
+def _differentiate(ctx, grad, _):  # type: ignore[no-untyped-def]
+    out, norm, targets, sources, kinds, attention, bias, *graph = ctx.saved_tensors
+    d_targets, d_sources, d_kinds, d_attention, d_bias = _fused_backward(
+        grad, out, norm, targets, sources, kinds, attention, bias, *graph, ctx.first, ctx.mean_loop
+    )
+    return (
+        d_targets,
+        d_sources,
+        None if kinds is None else d_kinds,
+        d_attention,
+        None if bias is None else d_bias,
+        *(None,) * 5,
+    )
+
+
+_fused.register_autograd(_differentiate, setup_context=_remember)
+
+
+def _array(tensor: Tensor | None) -> np.ndarray | None:  # type: ignore[type-arg]
+    return None if tensor is None else tensor.detach().numpy()

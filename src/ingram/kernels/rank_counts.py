@@ -1,0 +1,64 @@
+"""Counting what stands above an answer, and beside it, in one pass over the scores."""
+
+from __future__ import annotations
+
+import numba
+import torch
+from torch import Tensor
+
+from ingram.kernels import parallel
+
+
+def rank_counts(
+    scores: Tensor,
+    answers: Tensor,
+    pointers: Tensor,
+    excluded: Tensor,
+    *,
+    backend: str = "auto",
+) -> tuple[Tensor, Tensor]:
+    """(Q,) candidates that score higher than the answer, and (Q,) others that score the same.
+
+    scores: (Q, n); answers: (Q,) columns. The candidates of query q leave out the columns
+    ``excluded[pointers[q] : pointers[q + 1]]`` (other true answers); the answer itself may be
+    among them, and is never counted.
+    """
+    if backend == "auto":
+        backend = "fused" if scores.device.type == "cpu" else "plain"
+    if backend == "plain":
+        return _plain(scores, answers, pointers, excluded)
+    higher, equal = answers.new_empty(len(answers)), answers.new_empty(len(answers))
+    arrays = [t.contiguous().numpy() for t in (scores, answers, pointers, excluded)]
+    parallel.run(
+        lambda _, start, stop: _count(start, stop, *arrays, higher.numpy(), equal.numpy()),
+        parallel.even_ranges(scores.numel() // 100, len(scores)),
+    )
+    return higher, equal
+
+
+def _plain(
+    scores: Tensor, answers: Tensor, pointers: Tensor, excluded: Tensor
+) -> tuple[Tensor, Tensor]:
+    own = scores.gather(1, answers.unsqueeze(1))
+    open_ = torch.ones_like(scores, dtype=torch.bool)
+    rows = torch.arange(len(answers), device=scores.device).repeat_interleave(pointers.diff())
+    open_[rows, excluded] = False
+    open_.scatter_(1, answers.unsqueeze(1), False)
+    return ((scores > own) & open_).sum(1), ((scores == own) & open_).sum(1)
+
+
+@numba.njit(nogil=True, cache=True)
+def _count(start, stop, scores, answers, pointers, excluded, higher, equal):  # type: ignore[no-untyped-def]
+    for q in range(start, stop):
+        row = scores[q]
+        own = row[answers[q]]
+        above, same = 0, 0
+        for i in range(len(row)):
+            above += row[i] > own
+            same += row[i] == own
+        same -= 1  # the answer itself
+        for e in range(pointers[q], pointers[q + 1]):
+            if excluded[e] != answers[q]:
+                above -= row[excluded[e]] > own
+                same -= row[excluded[e]] == own
+        higher[q], equal[q] = above, same

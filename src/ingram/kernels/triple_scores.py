@@ -1,0 +1,102 @@
+"""DistMult scores of triples (Eq. 5), with a gradient that scatters in one pass.
+
+score(h, r, t) = sum_c entities[h, c] * relations[r, c] * entities[t, c]
+"""
+
+from __future__ import annotations
+
+import numba
+import torch
+from torch import Tensor
+
+from ingram.kernels import parallel
+
+compiled = numba.njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
+
+
+def triple_scores(
+    entities: Tensor, relations: Tensor, triples: Tensor, *, backend: str = "auto"
+) -> Tensor:
+    """(T,) scores of triples (T, 3), from entities (n, d) and relations (m, d)."""
+    if backend == "auto":
+        backend = "fused" if entities.device.type == "cpu" else "plain"
+    if backend == "plain":
+        heads, kinds, tails = triples.T
+        return (entities[heads] * relations[kinds] * entities[tails]).sum(-1)
+    return _fused(entities.contiguous(), relations.contiguous(), triples.contiguous())
+
+
+@torch.library.custom_op("ingram::triple_scores", mutates_args=(), device_types="cpu")
+def _fused(entities: Tensor, relations: Tensor, triples: Tensor) -> Tensor:
+    scores = entities.new_empty(len(triples))
+    arrays = [t.detach().numpy() for t in (entities, relations, triples, scores)]
+    parallel.run(
+        lambda _, start, stop: _score(start, stop, *arrays),
+        parallel.even_ranges(len(triples), len(triples)),
+    )
+    return scores
+
+
+@_fused.register_fake
+def _(entities, relations, triples):  # type: ignore[no-untyped-def]
+    return entities.new_empty(len(triples))
+
+
+@torch.library.custom_op("ingram::triple_scores_backward", mutates_args=(), device_types="cpu")
+def _fused_backward(
+    grad: Tensor, entities: Tensor, relations: Tensor, triples: Tensor
+) -> tuple[Tensor, Tensor]:
+    ranges = parallel.even_ranges(len(triples), len(triples))
+    inputs = [t.detach().numpy() for t in (grad.contiguous(), entities, relations, triples)]
+    sums = [(torch.zeros_like(entities), torch.zeros_like(relations)) for _ in ranges]
+    parallel.run(
+        lambda part, start, stop: _scatter(start, stop, *inputs, *(t.numpy() for t in sums[part])),
+        ranges,
+    )
+    for d_entities, d_relations in sums[1:]:
+        sums[0][0].add_(d_entities)
+        sums[0][1].add_(d_relations)
+    return sums[0]
+
+
+@_fused_backward.register_fake
+def _(grad, entities, relations, triples):  # type: ignore[no-untyped-def]
+    return torch.empty_like(entities), torch.empty_like(relations)
+
+
+def _remember(ctx, inputs, output):  # type: ignore[no-untyped-def]
+    ctx.save_for_backward(*inputs)
+
+
+def _differentiate(ctx, grad):  # type: ignore[no-untyped-def]
+    return *_fused_backward(grad, *ctx.saved_tensors), None
+
+
+_fused.register_autograd(_differentiate, setup_context=_remember)
+
+
+@compiled
+def _score(start, stop, entities, relations, triples, scores):  # type: ignore[no-untyped-def]
+    for i in range(start, stop):
+        head, kind = entities[triples[i, 0]], relations[triples[i, 1]]
+        tail = entities[triples[i, 2]]
+        total = entities.dtype.type(0)
+        for c in range(entities.shape[1]):
+            total += head[c] * kind[c] * tail[c]
+        scores[i] = total
+
+
+@compiled
+def _scatter(start, stop, grad, entities, relations, triples, d_entities, d_relations):  # type: ignore[no-untyped-def]
+    for i in range(start, stop):
+        g, h, r, t = grad[i], triples[i, 0], triples[i, 1], triples[i, 2]
+        if g == 0:  # a pair beyond the margin
+            continue
+        head, kind, tail = entities[h], relations[r], entities[t]
+        d_head, d_kind, d_tail = d_entities[h], d_relations[r], d_entities[t]
+        for c in range(entities.shape[1]):
+            d_head[c] += g * kind[c] * tail[c]
+        for c in range(entities.shape[1]):
+            d_tail[c] += g * head[c] * kind[c]
+        for c in range(entities.shape[1]):
+            d_kind[c] += g * head[c] * tail[c]

@@ -1,0 +1,43 @@
+"""The shape of a model: what must be known to read its weights back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Count = Annotated[int, Field(ge=1, le=100_000)]
+
+
+class ModelConfig(BaseModel):
+    """InGram's sizes and the switches of table 4. Symbols in brackets are the paper's."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Literal["ingram"] = "ingram"
+    relation_width: Count = Field(32, description="width of relation features and embeddings [d]")
+    entity_width: Count = Field(32, description="width of entity features and embeddings [d-hat]")
+    relation_hidden: Count = Field(128, description="width between relation layers [d']")
+    entity_hidden: Count = Field(256, description="width between entity layers [d-hat']")
+    relation_layers: Count = Field(2, description="relation layers [L]")
+    entity_layers: Count = Field(2, description="entity layers [L-hat]")
+    relation_heads: Count = Field(8, description="attention heads of relation layers [K]")
+    entity_heads: Count = Field(8, description="attention heads of entity layers [K-hat]")
+    bins: Count = Field(10, description="affinity bins [B]; 1 ignores the affinities")
+    aggregator: Literal["attention", "mean", "sum"] = Field(
+        "attention", description="how neighbours are summed"
+    )
+    self_loop: Literal["mean-relation", "learned"] = Field(
+        "mean-relation", description="the relation vector of an entity's self-loop"
+    )
+    relation_update: bool = Field(True, description="false: relations keep their first vectors")
+
+    @model_validator(mode="after")
+    def _heads_divide_widths(self) -> ModelConfig:
+        for what in ("relation", "entity"):
+            hidden, heads = getattr(self, f"{what}_hidden"), getattr(self, f"{what}_heads")
+            if hidden % heads:
+                raise ValueError(
+                    f"{what}_hidden must be a multiple of {what}_heads, got {hidden} and {heads}"
+                )
+        return self

@@ -1,0 +1,95 @@
+"""Splitting triples so that what is kept still covers every entity and relation.
+
+Section 5.4 re-splits the training triples every epoch; appendix A splits an inference graph 3:1:1
+once. Both keep a spanning forest of the entities and one triple of each relation among the facts.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+from ingram.errors import SplitError
+from ingram.graph import Ids, KnowledgeGraph
+
+
+class CoveringSplit:
+    """Draws splits of a graph's triples into facts and targets, anew at each :meth:`draw`.
+
+    Facts hold a spanning forest of the entities (the tree is fixed; which of the parallel triples
+    of a tree edge is taken is drawn), then a triple for each relation not covered yet, then random
+    triples up to ``floor(share * T)``. Targets are the rest.
+    """
+
+    def __init__(self, graph: KnowledgeGraph, share: float = 0.75) -> None:
+        self.triples = graph.triples
+        self.num_relations = graph.num_relations
+        self.size = math.floor(share * graph.num_triples)
+        self._members, self._starts, self._counts = _tree_edges(graph)
+
+    def draw(self, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+        """(T,) true for the facts."""
+        relations = self.triples[:, 1]
+        facts = np.zeros(len(self.triples), dtype=bool)
+        pick = (rng.random(len(self._starts)) * self._counts).astype(np.int64)
+        facts[self._members[self._starts + pick]] = True
+
+        order = rng.permutation(len(self.triples))
+        first = np.full(self.num_relations, -1)
+        first[relations[order[::-1]]] = order[::-1]  # the last write, so the first in `order`, stays
+        first[relations[facts]] = -1
+        facts[first[first >= 0]] = True
+
+        free = order[~facts[order]]
+        facts[free[: max(0, self.size - int(facts.sum()))]] = True
+        return facts
+
+
+def _tree_edges(graph: KnowledgeGraph) -> tuple[Ids, Ids, Ids]:
+    """The triples along each edge of a spanning forest: members, and start and count per edge."""
+    heads, tails = graph.triples[:, 0], graph.triples[:, 2]
+    low, high = np.minimum(heads, tails), np.maximum(heads, tails)
+    pairs = low * graph.num_entities + high
+    members = np.argsort(pairs, kind="stable")
+    keys, starts, counts = np.unique(pairs[members], return_index=True, return_counts=True)
+
+    ends = np.divmod(keys, graph.num_entities)
+    apart = ends[0] != ends[1]
+    shape = (graph.num_entities, graph.num_entities)
+    weights = np.ones(int(apart.sum()))
+    tree = minimum_spanning_tree(csr_array((weights, (ends[0][apart], ends[1][apart])), shape))
+    rows, cols = tree.tocoo().coords
+    rows, cols = rows.astype(np.int64), cols.astype(np.int64)
+    in_tree = np.isin(keys, np.minimum(rows, cols) * graph.num_entities + np.maximum(rows, cols))
+    return members, starts[in_tree], counts[in_tree]
+
+
+def check_targets(split: CoveringSplit) -> None:
+    """Refuse a graph so sparse that the forest and the cover leave nothing to predict."""
+    facts = split.draw(np.random.default_rng(0))
+    if facts.all():
+        raise SplitError(
+            f"this graph is too sparse to train on: all of its {len(facts):,} triples are needed "
+            "to reach every entity and relation, which leaves none to predict"
+        )
+
+
+def three_way_split(
+    graph: KnowledgeGraph, seed: int, share: float = 0.6
+) -> tuple[KnowledgeGraph, Ids, Ids]:
+    """Facts, validation and test triples (appendix A: 3:1:1); the facts cover everything."""
+    rng = np.random.default_rng(seed)
+    facts = CoveringSplit(graph, share).draw(rng)
+    rest = rng.permutation(np.flatnonzero(~facts))
+    half = (len(rest) + 1) // 2
+    if half == len(rest):
+        raise SplitError(
+            f"this graph is too sparse to hold triples out: its {graph.num_triples:,} triples "
+            f"leave {len(rest)} once every entity and relation is covered"
+        )
+    valid, test = graph.triples[rest[:half]], graph.triples[rest[half:]]
+    return graph.with_triples(graph.triples[facts]), valid, test

@@ -1,0 +1,43 @@
+"""Noticing a collapse: training that was going well and suddenly is not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+JUMP = 1.5
+"""A loss this many times the best one is a jump."""
+
+
+@dataclass
+class CollapseWatch:
+    """Judges each validation interval by its mean loss and validation MRR.
+
+    A collapse is a loss that is not finite; a loss that jumps and either stays for two intervals
+    or takes the MRR below half of its best; or an MRR back at chance. The fields are its memory,
+    kept in checkpoints.
+    """
+
+    best_loss: float = math.inf
+    best_mrr: float = 0.0
+    jumped: bool = False
+
+    def judge(self, loss: float, mrr: float, num_entities: int) -> str | None:
+        """Why this interval is a collapse, or None."""
+        if not math.isfinite(loss):
+            return "the loss is not finite"
+        jumped = loss > JUMP * self.best_loss
+        stays, self.jumped = jumped and self.jumped, jumped
+        chance = sum(1 / i for i in range(1, num_entities + 1)) / max(num_entities, 1)
+        if jumped and (stays or mrr < self.best_mrr / 2):
+            return f"the loss jumped from {self.best_loss:.3f} to {loss:.3f}"
+        if mrr < 2 * chance and self.best_mrr > 5 * chance:
+            return f"the validation MRR fell from {self.best_mrr:.3f} to {mrr:.3f}, near chance"
+        self.best_loss = min(self.best_loss, loss)
+        self.best_mrr = max(self.best_mrr, mrr)
+        return None
+
+    @property
+    def healthy(self) -> bool:
+        """Whether the last interval is one to come back to."""
+        return not self.jumped
