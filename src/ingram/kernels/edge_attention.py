@@ -10,9 +10,9 @@ With ``mean_loop`` a node has a self-loop whose kind is the mean of the kinds on
 (zero when it has none), as in Eq. (4). Because P [h_v | h_x | z_k] = P1 h_v + P2 h_x + P3 z_k, the
 projections come in per node and per kind; nothing of size (edges x width) is ever made.
 
-Shapes: S draws, N nodes, C destinations ``first : first + C``, K kinds, H heads of width D.
-``targets`` (S, C, 2, H, D) holds query and residual, ``sources`` (S, N, 2, H, D) and ``kinds``
-(S, K, 2, H, D) or None hold key and value; ``attention`` y is (H, D), ``bias`` (K, H) or None.
+Shapes: S draws, N nodes, K kinds, H heads of width D. ``targets`` (S, N, 2, H, D) holds query and
+residual, ``sources`` (S, N, 2, H, D) and ``kinds`` (S, K, 2, H, D) or None hold key and value;
+``attention`` y is (H, D), ``bias`` (K, H) or None.
 """
 
 from __future__ import annotations
@@ -37,18 +37,17 @@ def edge_attention(
     bias: Tensor | None,
     edges: Adjacency,
     *,
-    first: int = 0,
     mean_loop: bool = False,
     backend: str = "auto",
 ) -> Tensor:
-    """(S, C, H, D): the layer's output. ``backend``: ``fused`` (CPU), ``plain`` torch, ``auto``."""
+    """(S, N, H, D): the layer's output. ``backend``: ``fused`` (CPU), ``plain`` torch, ``auto``."""
     if mean_loop and kinds is None:
         raise ValueError("a mean self-loop wants kinds to take the mean of, got None")
     if backend == "auto":
         backend = "fused" if targets.device.type == "cpu" else "plain"
     if backend == "plain":
         return plain_edge_attention(
-            targets, sources, kinds, attention, bias, edges, first=first, mean_loop=mean_loop
+            targets, sources, kinds, attention, bias, edges, mean_loop=mean_loop
         )
     out, _ = _fused(
         targets.contiguous(),
@@ -59,7 +58,6 @@ def edge_attention(
         edges.pointers,
         edges.sources,
         edges.kinds,
-        first,
         mean_loop,
     )
     return out
@@ -73,7 +71,6 @@ def plain_edge_attention(
     bias: Tensor | None,
     edges: Adjacency,
     *,
-    first: int = 0,
     mean_loop: bool = False,
 ) -> Tensor:
     """The same in plain torch, on any device, with an (edges x width) array or two."""
@@ -89,7 +86,7 @@ def plain_edge_attention(
         mean = kinds.new_zeros(kinds.shape[0], count, *kinds.shape[2:])
         mean = mean.index_add(1, node, kinds[:, kind])
         mean = mean / degrees.clamp(min=1).view(-1, 1, 1, 1)
-        ends = torch.cat([ends, sources[:, first : first + count] + mean], dim=1)
+        ends = torch.cat([ends, sources + mean], dim=1)
         node = torch.cat([node, torch.arange(count, device=node.device)])
 
     hidden = leaky_relu(targets[:, node, 0] + ends[:, :, 0], SLOPE)
@@ -116,27 +113,24 @@ def _fused(
     pointers: Tensor,
     columns: Tensor,
     kind_ids: Tensor,
-    first: int,
     mean_loop: bool,
 ) -> tuple[Tensor, Tensor]:
     draws, count, _, heads, width = targets.shape
     out = targets.new_empty(draws, count, heads, width)
     norm = targets.new_empty(draws, count, heads)
-    graph = (_array(pointers), _array(columns), _array(kind_ids))
+    inputs = (targets, sources, kinds, attention, bias, pointers, columns, kind_ids)
+    arrays = tuple(map(_array, (*inputs, out, norm)))
     slope = _array(targets).dtype.type(SLOPE)
-    inputs = tuple(map(_array, (targets, sources, kinds, attention, bias)))
-
-    def loop(_: int, start: int, stop: int) -> None:
-        edge_loops.forward(
-            start, stop, first, slope, mean_loop, *inputs, *graph, _array(out), _array(norm)
-        )
-
-    parallel.run(loop, parallel.edge_ranges(graph[0], draws))
+    parallel.run(
+        lambda start, stop: edge_loops.forward(start, stop, slope, mean_loop, *arrays),
+        draws * heads,
+        work=draws * heads * len(columns),
+    )
     return out, norm
 
 
 @_fused.register_fake
-def _(targets, sources, kinds, attention, bias, pointers, columns, kind_ids, first, mean_loop):  # type: ignore[no-untyped-def]
+def _(targets, sources, kinds, attention, bias, pointers, columns, kind_ids, mean_loop):  # type: ignore[no-untyped-def]
     draws, count, _, heads, width = targets.shape
     return targets.new_empty(draws, count, heads, width), targets.new_empty(draws, count, heads)
 
@@ -154,32 +148,30 @@ def _fused_backward(
     pointers: Tensor,
     columns: Tensor,
     kind_ids: Tensor,
-    first: int,
     mean_loop: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    graph = (_array(pointers), _array(columns), _array(kind_ids))
-    ranges = parallel.edge_ranges(graph[0], len(targets))
+    draws, heads = targets.shape[0], targets.shape[3]
+    d_targets, d_sources = torch.empty_like(targets), torch.empty_like(sources)
+    d_kinds = None if kinds is None else torch.empty_like(kinds)
+    d_attention = attention.new_empty(draws, *attention.shape)
+    d_bias = None if bias is None else bias.new_zeros(draws, *bias.shape)
+    inputs = (grad.contiguous(), out, norm, targets, sources, kinds, attention, bias)
+    grads = (d_targets, d_sources, d_kinds, d_attention, d_bias)
+    arrays = tuple(map(_array, (*inputs, pointers, columns, kind_ids, *grads)))
     slope = _array(targets).dtype.type(SLOPE)
-    inputs = tuple(map(_array, (targets, sources, kinds, attention, bias)))
-    d_targets = torch.empty_like(targets)
-    # Nodes share sources, kinds, attention and bias: each range sums into its own, added in order.
-    shared = (sources, kinds, attention, bias)
-    sums = [tuple(None if t is None else torch.zeros_like(t) for t in shared) for _ in ranges]
-
-    def loop(part: int, start: int, stop: int) -> None:
-        edge_loops.backward(
-            start, stop, first, slope, mean_loop,
-            *map(_array, (grad.contiguous(), out, norm)), *inputs, *graph,
-            _array(d_targets), *map(_array, sums[part]),
-        )  # fmt: skip
-
-    parallel.run(loop, ranges)
-    for other in sums[1:]:
-        for whole, part in zip(sums[0], other, strict=True):
-            if whole is not None and part is not None:
-                whole += part
-    grads = tuple(targets.new_empty(0) if g is None else g for g in sums[0])
-    return d_targets, *grads
+    parallel.run(
+        lambda start, stop: edge_loops.backward(start, stop, slope, mean_loop, *arrays),
+        draws * heads,
+        work=draws * heads * len(columns),
+    )
+    empty = targets.new_empty(0)
+    return (
+        d_targets,
+        d_sources,
+        empty if d_kinds is None else d_kinds,
+        d_attention.sum(0),
+        empty.clone() if d_bias is None else d_bias.sum(0),
+    )
 
 
 @_fused_backward.register_fake
@@ -191,14 +183,14 @@ def _(grad, out, norm, targets, sources, kinds, attention, bias, *rest):  # type
 
 
 def _remember(ctx, inputs, output):  # type: ignore[no-untyped-def]
-    *tensors, ctx.first, ctx.mean_loop = inputs
+    *tensors, ctx.mean_loop = inputs
     ctx.save_for_backward(*output, *tensors)
 
 
 def _differentiate(ctx, grad, _):  # type: ignore[no-untyped-def]
     out, norm, targets, sources, kinds, attention, bias, *graph = ctx.saved_tensors
     d_targets, d_sources, d_kinds, d_attention, d_bias = _fused_backward(
-        grad, out, norm, targets, sources, kinds, attention, bias, *graph, ctx.first, ctx.mean_loop
+        grad, out, norm, targets, sources, kinds, attention, bias, *graph, ctx.mean_loop
     )
     return (
         d_targets,
@@ -206,7 +198,7 @@ def _differentiate(ctx, grad, _):  # type: ignore[no-untyped-def]
         None if kinds is None else d_kinds,
         d_attention,
         None if bias is None else d_bias,
-        *(None,) * 5,
+        *(None,) * 4,
     )
 
 

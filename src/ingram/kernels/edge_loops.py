@@ -1,7 +1,11 @@
 """The compiled loops behind :mod:`ingram.kernels.edge_attention`.
 
-Every inner loop runs over one head's D channels and writes to one array at most: that is the form
-the compiler turns into vector instructions. Optional arrays are resolved at compile time.
+Heads never mix, so a thread takes whole heads: it packs the head's keys and values of all nodes
+side by side, walks the edges by destination, and no two threads write to the same place. Packed,
+one head of a middling graph fits in a core's cache, where the rows of all heads do not.
+
+Every inner loop runs over the head's D channels and writes to few arrays: that is the form the
+compiler turns into vector instructions. Optional arrays are resolved at compile time.
 """
 
 # mypy: ignore-errors
@@ -16,225 +20,257 @@ compiled = numba.njit(nogil=True, fastmath=True, error_model="numpy", cache=True
 inlined = numba.njit(nogil=True, fastmath=True, error_model="numpy", inline="always")
 
 
+@compiled
+def _pack(table, h):
+    """One head's keys and values, (rows, 2, D), out of (rows, 2, H, D)."""
+    rows, _, _, width = table.shape
+    packed = np.empty((rows, 2, width), table.dtype)
+    for i in range(rows):
+        for j in range(2):
+            for c in range(width):
+                packed[i, j, c] = table[i, j, h, c]
+    return packed
+
+
+@compiled
+def _unpack(packed, table, h):
+    for i in range(packed.shape[0]):
+        for j in range(2):
+            for c in range(packed.shape[2]):
+                table[i, j, h, c] = packed[i, j, c]
+
+
 @inlined
-def _logit(query, key, kind, attention, h, slope):
-    """y_h . LeakyReLU(query + key + kind)."""
-    total = attention.dtype.type(0)
-    for c in range(attention.shape[1]):
-        t = query[0, h, c] + key[0, h, c]
-        if kind is not None:
-            t += kind[0, h, c]
-        total += attention[h, c] * (t if t > 0 else slope * t)
+def _logit(query, ends, x, kinds, k, y, slope):
+    """y . LeakyReLU(query + key + kind)."""
+    total = y.dtype.type(0)
+    for c in range(len(y)):
+        t = query[c] + ends[x, 0, c]
+        if kinds is not None:
+            t += kinds[k, 0, c]
+        total += y[c] * (t if t > 0 else slope * t)
     return total
 
 
 @inlined
-def _add_value(out, weight, source, kind, h):
-    for c in range(out.shape[1]):
-        value = source[1, h, c]
-        if kind is not None:
-            value += kind[1, h, c]
-        out[h, c] += weight * value
-
-
-@compiled
-def _mean_kind(kinds, ids, mean):
-    """The mean of the kinds on a node's edges; zero when it has none."""
-    mean[:] = 0
-    for e in range(len(ids)):
-        row = kinds[ids[e]]
-        for j in range(2):
-            for h in range(mean.shape[1]):
-                for c in range(mean.shape[2]):
-                    mean[j, h, c] += row[j, h, c]
-    mean *= mean.dtype.type(1) / mean.dtype.type(max(len(ids), 1))
+def _add_value(out, weight, ends, x, kinds, k):
+    for c in range(len(out)):
+        value = ends[x, 1, c]
+        if kinds is not None:
+            value += kinds[k, 1, c]
+        out[c] += weight * value
 
 
 @inlined
-def _softmax(logits, norm):
-    """In place over the first axis; norm receives log(sum(exp(logits)))."""
-    one = logits.dtype.type(1)
-    for h in range(logits.shape[1]):
-        top = logits.dtype.type(-np.inf)
-        for e in range(logits.shape[0]):
-            top = max(top, logits[e, h])
-        total = logits.dtype.type(0)
-        for e in range(logits.shape[0]):
-            logits[e, h] = math.exp(logits[e, h] - top)
-            total += logits[e, h]
-        norm[h] = top + math.log(total)
-        for e in range(logits.shape[0]):
-            logits[e, h] *= one / total
+def _mean_kind(kinds, ids, begin, degree, mean):
+    """The mean of the kinds on a node's edges; zero when it has none."""
+    for j in range(2):
+        for c in range(mean.shape[2]):
+            mean[0, j, c] = 0
+    for e in range(begin, begin + degree):
+        k = ids[e]
+        for j in range(2):
+            for c in range(mean.shape[2]):
+                mean[0, j, c] += kinds[k, j, c]
+    share = mean.dtype.type(1) / mean.dtype.type(max(degree, 1))
+    for j in range(2):
+        for c in range(mean.shape[2]):
+            mean[0, j, c] *= share
+    return share
+
+
+@inlined
+def _softmax(logits, count):
+    """In place over the first ``count``; returns log(sum(exp(logits)))."""
+    top = logits[0]
+    for e in range(count):
+        top = max(top, logits[e])
+    total = logits.dtype.type(0)
+    for e in range(count):
+        logits[e] = math.exp(logits[e] - top)
+        total += logits[e]
+    scale = logits.dtype.type(1) / total
+    for e in range(count):
+        logits[e] *= scale
+    return top + math.log(total)
 
 
 @compiled
 def forward(
-    start, stop, first, slope, mean_loop,
+    start, stop, slope, mean_loop,
     targets, sources, kinds, attention, bias, pointers, columns, kind_ids, out, norm,
 ):  # fmt: skip
-    """Nodes start : stop of S * C, see :func:`ingram.kernels.edge_attention.edge_attention`."""
-    _, count, _, heads, width = targets.shape
+    """Units start : stop of S * H, see :func:`ingram.kernels.edge_attention.edge_attention`."""
+    heads = targets.shape[3]
+    for i in range(start, stop):
+        s, h = i // heads, i % heads
+        ends = _pack(sources[s], h)
+        packed_kinds = None if kinds is None else _pack(kinds[s], h)
+        _forward_head(
+            h, slope, mean_loop, targets[s], ends, packed_kinds, attention[h], bias,
+            pointers, columns, kind_ids, out[s], norm[s],
+        )  # fmt: skip
+
+
+@compiled
+def _forward_head(
+    h, slope, mean_loop, targets, ends, kinds, y, bias, pointers, columns, kind_ids, out, norm
+):
+    count, _, _, width = targets.shape
     longest = 0
     for v in range(count):
         longest = max(longest, pointers[v + 1] - pointers[v])
-    scratch = np.empty((longest + 1, heads), targets.dtype)
-    mean = np.empty((2, heads, width), targets.dtype)
-    for i in range(start, stop):
-        s, v = i // count, i % count
-        node, result, ends = targets[s, v], out[s, v], sources[s]
-        result[:] = node[1]
-        begin = pointers[v]
-        degree = pointers[v + 1] - begin
+    logits = np.empty(longest + 1, targets.dtype)
+    mean = np.empty((1, 2, width), targets.dtype)
+    query = np.empty(width, targets.dtype)
+    result = np.empty(width, targets.dtype)
+    for v in range(count):
+        begin, end = pointers[v], pointers[v + 1]
+        degree = end - begin
         edges = degree + 1 if mean_loop else degree
-        if edges == 0:
-            norm[s, v] = 0
-            for h in range(heads):
-                for c in range(width):
-                    result[h, c] = max(result[h, c], 0)
-            continue
-        logits = scratch[:edges]
-        for e in range(degree):
-            key, k = ends[columns[begin + e]], kind_ids[begin + e]
-            kind = None if kinds is None else kinds[s, k]
-            for h in range(heads):
-                logits[e, h] = _logit(node, key, kind, attention, h, slope)
+        for c in range(width):
+            query[c] = targets[v, 0, h, c]
+        for c in range(width):
+            result[c] = targets[v, 1, h, c]
+        norm[v, h] = 0
+        if edges > 0:
+            for e in range(degree):
+                x, k = columns[begin + e], kind_ids[begin + e]
+                logits[e] = _logit(query, ends, x, kinds, k, y, slope)
                 if bias is not None:
-                    logits[e, h] += bias[k, h]
-        if kinds is not None:
-            if mean_loop:
-                _mean_kind(kinds[s], kind_ids[begin : begin + degree], mean)
-                for h in range(heads):
-                    logits[degree, h] = _logit(node, ends[first + v], mean, attention, h, slope)
-        _softmax(logits, norm[s, v])
-        for e in range(degree):
-            value, k = ends[columns[begin + e]], kind_ids[begin + e]
-            kind = None if kinds is None else kinds[s, k]
-            for h in range(heads):
-                _add_value(result, logits[e, h], value, kind, h)
-        if mean_loop:
-            for h in range(heads):
-                _add_value(result, logits[degree, h], ends[first + v], mean, h)
-        for h in range(heads):
-            for c in range(width):
-                result[h, c] = max(result[h, c], 0)
+                    logits[e] += bias[k, h]
+            if kinds is not None:
+                if mean_loop:
+                    _mean_kind(kinds, kind_ids, begin, degree, mean)
+                    logits[degree] = _logit(query, ends, v, mean, 0, y, slope)
+            norm[v, h] = _softmax(logits, edges)
+            for e in range(degree):
+                x, k = columns[begin + e], kind_ids[begin + e]
+                _add_value(result, logits[e], ends, x, kinds, k)
+            if kinds is not None:
+                if mean_loop:
+                    _add_value(result, logits[degree], ends, v, mean, 0)
+        for c in range(width):
+            out[v, h, c] = result[c] if result[c] > 0 else 0
 
 
 @inlined
-def _through_edge(node, key, kind, grad, attention, shift, delta, h, slope, step, d_attention):
-    """The gradient at one edge and head.
+def _through_edge(query, ends, x, kinds, k, grad, y, shift, delta, slope, step, d_y):
+    """The gradient at one edge: returns alpha and the gradient of the logit.
 
-    Returns alpha and the gradient of the logit; leaves the gradient of (query + key + kind) in
-    ``step``. ``shift`` is bias - log(sum(exp(logits))), so that alpha = exp(logit + shift).
+    Leaves the gradient of (query + key + kind) in ``step``. ``shift`` is bias -
+    log(sum(exp(logits))), so that alpha = exp(logit + shift).
     """
-    logit = attention.dtype.type(0)
-    inner = attention.dtype.type(0)
-    one = attention.dtype.type(1)
-    for c in range(attention.shape[1]):
-        t, value = node[0, h, c] + key[0, h, c], key[1, h, c]
-        if kind is not None:
-            t += kind[0, h, c]
-            value += kind[1, h, c]
-        logit += attention[h, c] * (t if t > 0 else slope * t)
-        inner += grad[h, c] * value
-    alpha = attention.dtype.type(math.exp(logit + shift))
+    logit = y.dtype.type(0)
+    inner = y.dtype.type(0)
+    one = y.dtype.type(1)
+    for c in range(len(y)):
+        t, value = query[c] + ends[x, 0, c], ends[x, 1, c]
+        if kinds is not None:
+            t += kinds[k, 0, c]
+            value += kinds[k, 1, c]
+        logit += y[c] * (t if t > 0 else slope * t)
+        inner += grad[c] * value
+    alpha = y.dtype.type(math.exp(logit + shift))
     d_logit = alpha * (inner - delta)
-    for c in range(attention.shape[1]):
-        t = node[0, h, c] + key[0, h, c]
-        if kind is not None:
-            t += kind[0, h, c]
-        step[h, c] = d_logit * (one if t > 0 else slope)
-    for c in range(attention.shape[1]):
-        t = node[0, h, c] + key[0, h, c]
-        if kind is not None:
-            t += kind[0, h, c]
-        d_attention[h, c] += step[h, c] * t
-    for c in range(attention.shape[1]):
-        step[h, c] *= attention[h, c]
+    for c in range(len(y)):
+        t = query[c] + ends[x, 0, c]
+        if kinds is not None:
+            t += kinds[k, 0, c]
+        bent = d_logit * (one if t > 0 else slope)
+        step[c] = bent * y[c]
+        d_y[c] += bent * t
     return alpha, d_logit
-
-
-@inlined
-def _add(out, term):
-    for h in range(out.shape[0]):
-        for c in range(out.shape[1]):
-            out[h, c] += term[h, c]
 
 
 @compiled
 def backward(
-    start, stop, first, slope, mean_loop, grad, out, norm,
+    start, stop, slope, mean_loop, grad, out, norm,
     targets, sources, kinds, attention, bias, pointers, columns, kind_ids,
     d_targets, d_sources, d_kinds, d_attention, d_bias,
 ):  # fmt: skip
-    """Gradients of :func:`forward`. d_targets is written, the others are added to.
-
-    The sum over a node's edges of alpha * dalpha equals grad . (out - residual), so one pass over
-    the edges does.
-    """
-    _, count, _, heads, width = targets.shape
-    masked = np.empty((heads, width), targets.dtype)  # the gradient behind the ReLU
-    step = np.empty((heads, width), targets.dtype)
-    mean = np.empty((2, heads, width), targets.dtype)
-    loop = np.zeros((2, heads, width), targets.dtype)  # the self-loop's gradient, per edge
-    delta = np.empty(heads, targets.dtype)
-    zero = targets.dtype.type(0)
+    """Gradients of :func:`forward`, each draw's apart."""
+    heads = targets.shape[3]
     for i in range(start, stop):
-        s, v = i // count, i % count
-        node, d_node = targets[s, v], d_targets[s, v]
-        ends, d_ends = sources[s], d_sources[s]
-        begin = pointers[v]
-        degree = pointers[v + 1] - begin
-        for h in range(heads):
-            for c in range(width):
-                masked[h, c] = grad[s, v, h, c] if out[s, v, h, c] > 0 else zero
-        for h in range(heads):
-            delta[h] = zero
-            for c in range(width):
-                delta[h] += masked[h, c] * (out[s, v, h, c] - node[1, h, c])
-        d_node[0] = zero
-        d_node[1] = masked
+        s, h = i // heads, i % heads
+        ends = _pack(sources[s], h)
+        packed_kinds = None if kinds is None else _pack(kinds[s], h)
+        _backward_head(
+            h, slope, mean_loop, grad[s], out[s], norm[s], targets[s], ends, packed_kinds,
+            attention[h], bias, pointers, columns, kind_ids,
+            d_targets[s], d_sources[s], None if d_kinds is None else d_kinds[s],
+            d_attention[s, h], None if d_bias is None else d_bias[s],
+        )  # fmt: skip
+
+
+@compiled
+def _backward_head(
+    h, slope, mean_loop, grad, out, norm, targets, ends, kinds,
+    y, bias, pointers, columns, kind_ids, d_targets, d_sources, d_kinds, d_y, d_bias,
+):  # fmt: skip
+    """The sum over a node's edges of alpha * dalpha equals grad . (out - residual), so one pass
+    over the edges does."""
+    count, _, _, width = targets.shape
+    query = np.empty(width, targets.dtype)
+    masked = np.empty(width, targets.dtype)  # the gradient behind the ReLU
+    d_query = np.empty(width, targets.dtype)
+    step = np.empty(width, targets.dtype)
+    mean = np.empty((1, 2, width), targets.dtype)
+    loop = np.zeros((2, width), targets.dtype)  # the self-loop's gradient, per edge
+    zero = targets.dtype.type(0)
+    d_ends = np.zeros_like(ends)
+    d_packed = np.zeros((0 if kinds is None else len(kinds), 2, width), targets.dtype)
+    d_y[:] = zero
+    for v in range(count):
+        begin, end = pointers[v], pointers[v + 1]
+        for c in range(width):
+            query[c] = targets[v, 0, h, c]
+        for c in range(width):
+            masked[c] = grad[v, h, c] if out[v, h, c] > 0 else zero
+        delta = zero
+        for c in range(width):
+            delta += masked[c] * (out[v, h, c] - targets[v, 1, h, c])
+        for c in range(width):
+            d_query[c] = zero
         if kinds is not None:
             if mean_loop:
-                _mean_kind(kinds[s], kind_ids[begin : begin + degree], mean)
-                share = targets.dtype.type(1) / targets.dtype.type(max(degree, 1))
-                d_end = d_ends[first + v]
-                for h in range(heads):
-                    alpha, _ = _through_edge(
-                        node, ends[first + v], mean, masked, attention,
-                        -norm[s, v, h], delta[h], h, slope, step, d_attention,
-                    )  # fmt: skip
-                    for c in range(width):
-                        d_end[1, h, c] += alpha * masked[h, c]
-                    for c in range(width):
-                        loop[1, h, c] = share * alpha * masked[h, c]
-                _add(d_node[0], step)
-                _add(d_end[0], step)
-                for h in range(heads):
-                    for c in range(width):
-                        loop[0, h, c] = share * step[h, c]
-        for e in range(degree):
-            x, k = columns[begin + e], kind_ids[begin + e]
-            d_end = d_ends[x]
-            kind = None if kinds is None else kinds[s, k]
-            d_kind = None if kinds is None else d_kinds[s, k]
-            for h in range(heads):
-                shift = -norm[s, v, h]
-                if bias is not None:
-                    shift += bias[k, h]
-                alpha, d_logit = _through_edge(
-                    node, ends[x], kind, masked, attention,
-                    shift, delta[h], h, slope, step, d_attention,
-                )  # fmt: skip
-                if bias is not None:
-                    d_bias[k, h] += d_logit
+                share = _mean_kind(kinds, kind_ids, begin, end - begin, mean)
+                alpha, _ = _through_edge(
+                    query, ends, v, mean, 0, masked, y, -norm[v, h], delta, slope, step, d_y
+                )
                 for c in range(width):
-                    d_end[1, h, c] += alpha * masked[h, c]
-                if d_kind is not None:
-                    for c in range(width):
-                        d_kind[1, h, c] += alpha * masked[h, c] + loop[1, h, c]
-            _add(d_node[0], step)
-            _add(d_end[0], step)
-            if d_kind is not None:
-                for h in range(heads):
-                    for c in range(width):
-                        d_kind[0, h, c] += step[h, c] + loop[0, h, c]
+                    d_query[c] = step[c]
+                    loop[0, c] = share * step[c]
+                for c in range(width):
+                    d_ends[v, 0, c] += step[c]
+                for c in range(width):
+                    d_ends[v, 1, c] += alpha * masked[c]
+                for c in range(width):
+                    loop[1, c] = share * alpha * masked[c]
+        for e in range(begin, end):
+            x, k = columns[e], kind_ids[e]
+            shift = -norm[v, h]
+            if bias is not None:
+                shift += bias[k, h]
+            alpha, d_logit = _through_edge(
+                query, ends, x, kinds, k, masked, y, shift, delta, slope, step, d_y
+            )
+            if bias is not None:
+                d_bias[k, h] += d_logit
+            for c in range(width):
+                d_query[c] += step[c]
+                d_ends[x, 0, c] += step[c]
+            for c in range(width):
+                d_ends[x, 1, c] += alpha * masked[c]
+            if kinds is not None:
+                for c in range(width):
+                    d_packed[k, 0, c] += step[c] + loop[0, c]
+                for c in range(width):
+                    d_packed[k, 1, c] += alpha * masked[c] + loop[1, c]
+        for c in range(width):
+            d_targets[v, 0, h, c] = d_query[c]
+        for c in range(width):
+            d_targets[v, 1, h, c] = masked[c]
+    _unpack(d_ends, d_sources, h)
+    if kinds is not None:
+        _unpack(d_packed, d_kinds, h)

@@ -30,8 +30,9 @@ def rank_counts(
     higher, equal = answers.new_empty(len(answers)), answers.new_empty(len(answers))
     arrays = [t.contiguous().numpy() for t in (scores, answers, pointers, excluded)]
     parallel.run(
-        lambda _, start, stop: _count(start, stop, *arrays, higher.numpy(), equal.numpy()),
-        parallel.even_ranges(scores.numel() // 100, len(scores)),
+        lambda start, stop: _count(start, stop, *arrays, higher.numpy(), equal.numpy()),
+        len(scores),
+        work=scores.numel() // 100,
     )
     return higher, equal
 

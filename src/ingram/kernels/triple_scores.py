@@ -31,8 +31,7 @@ def _fused(entities: Tensor, relations: Tensor, triples: Tensor) -> Tensor:
     scores = entities.new_empty(len(triples))
     arrays = [t.detach().numpy() for t in (entities, relations, triples, scores)]
     parallel.run(
-        lambda _, start, stop: _score(start, stop, *arrays),
-        parallel.even_ranges(len(triples), len(triples)),
+        lambda start, stop: _score(start, stop, *arrays), len(triples), work=len(triples)
     )
     return scores
 
@@ -46,17 +45,17 @@ def _(entities, relations, triples):  # type: ignore[no-untyped-def]
 def _fused_backward(
     grad: Tensor, entities: Tensor, relations: Tensor, triples: Tensor
 ) -> tuple[Tensor, Tensor]:
-    ranges = parallel.even_ranges(len(triples), len(triples))
-    inputs = [t.detach().numpy() for t in (grad.contiguous(), entities, relations, triples)]
-    sums = [(torch.zeros_like(entities), torch.zeros_like(relations)) for _ in ranges]
+    d_entities, d_relations = torch.zeros_like(entities), torch.zeros_like(relations)
+    inputs = (grad.contiguous(), entities, relations, triples, d_entities, d_relations)
+    arrays = [t.detach().numpy() for t in inputs]
+    # Triples share entities, channels share nothing: a thread takes all triples, some channels.
+    width = entities.shape[1]
     parallel.run(
-        lambda part, start, stop: _scatter(start, stop, *inputs, *(t.numpy() for t in sums[part])),
-        ranges,
+        lambda start, stop: _scatter(8 * start, min(8 * stop, width), *arrays),
+        -(-width // 8),
+        work=len(triples),
     )
-    for d_entities, d_relations in sums[1:]:
-        sums[0][0].add_(d_entities)
-        sums[0][1].add_(d_relations)
-    return sums[0]
+    return d_entities, d_relations
 
 
 @_fused_backward.register_fake
@@ -88,15 +87,19 @@ def _score(start, stop, entities, relations, triples, scores):  # type: ignore[n
 
 @compiled
 def _scatter(start, stop, grad, entities, relations, triples, d_entities, d_relations):  # type: ignore[no-untyped-def]
-    for i in range(start, stop):
+    for i in range(len(grad)):
         g, h, r, t = grad[i], triples[i, 0], triples[i, 1], triples[i, 2]
         if g == 0:  # a pair beyond the margin
             continue
-        head, kind, tail = entities[h], relations[r], entities[t]
-        d_head, d_kind, d_tail = d_entities[h], d_relations[r], d_entities[t]
-        for c in range(entities.shape[1]):
+        head, kind, tail = (
+            entities[h, start:stop], relations[r, start:stop], entities[t, start:stop]
+        )  # fmt: skip
+        d_head, d_kind, d_tail = (
+            d_entities[h, start:stop], d_relations[r, start:stop], d_entities[t, start:stop]
+        )  # fmt: skip
+        for c in range(len(head)):
             d_head[c] += g * kind[c] * tail[c]
-        for c in range(entities.shape[1]):
+        for c in range(len(head)):
             d_tail[c] += g * head[c] * kind[c]
-        for c in range(entities.shape[1]):
+        for c in range(len(head)):
             d_kind[c] += g * head[c] * tail[c]

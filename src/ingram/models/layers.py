@@ -14,8 +14,8 @@ from ingram.kernels.edge_attention import edge_attention
 from ingram.models.config import ModelConfig
 
 GAIN = 2**0.5
-CHUNK = 1 << 16
-"""Destinations computed at a time when no gradient is wanted: bounds the memory of large graphs."""
+BUDGET = 2**30
+"""Bytes that projections may take when no gradient is wanted; beyond, heads go in groups."""
 
 
 def glorot_linear(inputs: int, outputs: int) -> nn.Linear:
@@ -42,43 +42,42 @@ class Attention(nn.Module):
 
     def __init__(self, hidden: int, heads: int, aggregator: str) -> None:
         super().__init__()
-        self.heads = heads
+        self.head_width = hidden // heads
         self.aggregator = aggregator
         self.residual = glorot_linear(hidden, hidden)
-        self.attention = nn.Parameter(torch.empty(1, heads, hidden // heads))
+        self.attention = nn.Parameter(torch.empty(1, heads, self.head_width))
         nn.init.xavier_normal_(self.attention, gain=GAIN)
 
     def split(self, projected: Tensor) -> Tensor:
         """(S, N, 2 * width) -> (S, N, 2, heads, width / heads)."""
-        draws, nodes, width = projected.shape
-        return projected.view(draws, nodes, 2, self.heads, width // (2 * self.heads))
+        return projected.view(*projected.shape[:2], 2, -1, self.head_width)
 
     def aggregate(
         self,
         targets: Tensor,
         sources: Tensor,
         kinds: Tensor | None,
+        attention: Tensor,
         bias: Tensor | None,
         edges: Adjacency,
-        first: int = 0,
+        *,
         mean_loop: bool = False,
     ) -> Tensor:
-        """(S, C, width). Attention of a zero vector is the mean; times the edges it is the sum."""
-        attention = self.attention[0]
-        if self.aggregator != "attention":
-            attention = torch.zeros_like(attention)
-            bias = None
+        """(S, N, width). Attention of a zero vector is the mean; times the edges it is the sum."""
+        if self.aggregator == "attention":
+            out = edge_attention(
+                targets, sources, kinds, attention, bias, edges, mean_loop=mean_loop
+            )
+            return out.flatten(2)
+        flat = torch.zeros_like(attention)
+        scale = torch.ones_like(targets[:1, :, :1])
         if self.aggregator == "sum":
-            degrees = (edges.pointers.diff() + int(mean_loop)).to(targets.dtype)
-            count = degrees.clamp(min=1).view(1, -1, 1, 1, 1)
-            scale = torch.cat([torch.ones_like(count), 1 / count], dim=2)
-            targets = targets * scale  # ReLU(r / n + mean) * n = ReLU(r + sum)
-        out = edge_attention(
-            targets, sources, kinds, attention, bias, edges, first=first, mean_loop=mean_loop
-        )
-        if self.aggregator == "sum":
-            out = out * count[:, :, 0]
-        return out.flatten(2)
+            degrees = edges.pointers.diff() + int(mean_loop)
+            scale = scale * degrees.clamp(min=1).view(1, -1, 1, 1, 1)
+        # ReLU(residual / n + mean) * n = ReLU(residual + sum)
+        shrunk = torch.cat([targets[:, :, :1], targets[:, :, 1:] / scale], dim=2)
+        out = edge_attention(shrunk, sources, kinds, flat, None, edges, mean_loop=mean_loop)
+        return (out * scale[:, :, 0]).flatten(2)
 
 
 class RelationLayer(Attention):
@@ -106,7 +105,9 @@ class RelationLayer(Attention):
             torch.cat([torch.zeros_like(self.value.bias), self.value.bias]),
             inner,
         )
-        return self.aggregate(self.split(targets), self.split(sources), None, self.bins, graph)
+        return self.aggregate(
+            self.split(targets), self.split(sources), None, self.attention[0], self.bins, graph
+        )
 
 
 class EntityLayer(Attention):
@@ -126,32 +127,53 @@ class EntityLayer(Attention):
     def forward(
         self, h: Tensor, z: Tensor, graph: Adjacency, inner: nn.Linear | None = None
     ) -> Tensor:
-        """(S, n, d-hat') and relations z (S, m, d') -> (S, n, d-hat')."""
-        own, other, relation = self.attend.weight.split([self.width, self.width, z.shape[2]], dim=1)
-        value, relation_value = self.value.weight.split([self.width, z.shape[2]], dim=1)
+        """(S, n, d-hat') and relations z (S, m, d') -> (S, n, d-hat').
+
+        Without gradients a large graph takes a few heads at a time: heads never mix.
+        """
         if not self.mean_loop:
             z = torch.cat([z, self.loop.expand(len(z), 1, -1)], dim=1)
-        kinds = self.split(nn.functional.linear(z, torch.cat([relation, relation_value])))
-        sources = self.split(
-            project(
-                h,
-                torch.cat([other, value]),
-                torch.cat([torch.zeros_like(self.value.bias), self.value.bias]),
-                inner,
-            )
+        bytes_a_channel = 4 * h.element_size() * h.shape[0] * h.shape[1]
+        if torch.is_grad_enabled() or bytes_a_channel * self.width <= BUDGET:
+            return self._channels(h, z, graph, inner, slice(0, self.width))
+        group = self.head_width * max(
+            torch.get_num_threads(), BUDGET // (bytes_a_channel * self.head_width)
         )
-        weight = torch.cat([own, self.residual.weight])
-        bias = torch.cat([self.attend.bias, self.residual.bias])
-
-        def rows(start: int, stop: int) -> Tensor:
-            targets = self.split(project(h[:, start:stop], weight, bias, inner))
-            part = graph if stop - start == graph.num_nodes else graph.rows(start, stop)
-            return self.aggregate(targets, sources, kinds, None, part, start, self.mean_loop)
-
-        nodes = h.shape[1]
-        if torch.is_grad_enabled() or nodes <= CHUNK:
-            return rows(0, nodes)
-        out = h.new_empty(len(h), nodes, self.width)
-        for start in range(0, nodes, CHUNK):
-            out[:, start : start + CHUNK] = rows(start, min(start + CHUNK, nodes))
+        out = h.new_empty(*h.shape[:2], self.width)
+        for start in range(0, self.width, group):
+            part = slice(start, min(start + group, self.width))
+            out[:, :, part] = self._channels(h, z, graph, inner, part)
         return out
+
+    def _channels(
+        self, h: Tensor, z: Tensor, graph: Adjacency, inner: nn.Linear | None, part: slice
+    ) -> Tensor:
+        """The output channels ``part``, whole heads."""
+        own, other, relation = self.attend.weight[part].split(
+            [self.width, self.width, z.shape[2]], dim=1
+        )
+        value, relation_value = self.value.weight[part].split([self.width, z.shape[2]], dim=1)
+        value_bias = self.value.bias[part]
+        kinds = nn.functional.linear(z, torch.cat([relation, relation_value]))
+        sources = project(
+            h,
+            torch.cat([other, value]),
+            torch.cat([torch.zeros_like(value_bias), value_bias]),
+            inner,
+        )
+        targets = project(
+            h,
+            torch.cat([own, self.residual.weight[part]]),
+            torch.cat([self.attend.bias[part], self.residual.bias[part]]),
+            inner,
+        )
+        heads = slice(part.start // self.head_width, part.stop // self.head_width)
+        return self.aggregate(
+            self.split(targets),
+            self.split(sources),
+            self.split(kinds),
+            self.attention[0, heads],
+            None,
+            graph,
+            mean_loop=self.mean_loop,
+        )

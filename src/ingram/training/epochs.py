@@ -1,13 +1,11 @@
 """What an epoch works on: a fresh split, its relation graph, features and negatives.
 
 The draws of an epoch depend on the seed and its number alone, so a run resumes anywhere without a
-generator's state, and the next epoch can be prepared while this one computes.
+generator's state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,13 +57,3 @@ class Epochs:
             torch.from_numpy(np.concatenate([targets, false])),
             len(targets),
         )
-
-    def stream(self, first: int, last: int) -> Iterator[Epoch]:
-        """Epochs first to last, each prepared on another thread while the one before is used."""
-        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="ingram-epochs") as pool:
-            waiting = pool.submit(self.prepare, first)
-            for number in range(first, last + 1):
-                epoch = waiting.result()
-                if number < last:
-                    waiting = pool.submit(self.prepare, number + 1)
-                yield epoch

@@ -128,7 +128,8 @@ class _Run:
         self.listener.started(self.progress.epoch, self.settings.epochs)
         stopped = "finished"
         try:
-            for epoch in self.epochs.stream(self.progress.epoch + 1, self.settings.epochs):
+            for number in range(self.progress.epoch + 1, self.settings.epochs + 1):
+                epoch = self.epochs.prepare(number)
                 loss = self.step(epoch)
                 self.progress.epoch = epoch.number
                 self.progress.loss_sum += loss

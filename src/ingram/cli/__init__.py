@@ -1,0 +1,56 @@
+"""The command line: parse, call, print. One file a verb."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import typer
+
+from ingram.cli import demo, embed, evaluate, predict, train
+from ingram.cli.screen import error_console
+from ingram.errors import IngramError
+
+app = typer.Typer(
+    name="ingram",
+    help="Learn on one knowledge graph; embed and complete any other, new relations included.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.command("train")(train.train_command)
+app.command("evaluate")(evaluate.evaluate_command)
+app.command("embed")(embed.embed_command)
+app.command("predict")(predict.predict_command)
+app.command("demo")(demo.demo_command)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"ingram {version('ingram')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and leave."
+    ),
+) -> None:
+    logging.basicConfig(format="%(message)s", level=logging.WARNING)
+
+
+def main() -> None:
+    """Run the command line; a user's error is one line and status 2."""
+    try:
+        app()
+    except IngramError as error:
+        error_console.print("[bold red]error:[/] ", end="")
+        error_console.print(str(error), markup=False, highlight=False, soft_wrap=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)

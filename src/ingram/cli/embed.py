@@ -1,0 +1,2 @@
+def embed_command() -> None:
+    pass

@@ -1,0 +1,94 @@
+"""``ingram evaluate``."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import polars as pl
+import typer
+
+from ingram.cli.options import Data, Json, Run, Threads, use_threads
+from ingram.cli.screen import console, describe, metrics_table, note, print_json
+from ingram.datasets import open_dataset
+from ingram.errors import ConfigError
+from ingram.evaluation import TIES, metrics
+from ingram.inference.testing import rank_split
+from ingram.models import InGram
+from ingram.training.checkpoints import RunDirectory
+
+BREAKDOWNS = ("side", "relation", "known")
+
+
+def evaluate_command(
+    run: Run,
+    data: Data,
+    split: Annotated[str, typer.Option(help="[bold]test[/] or [bold]valid[/].")] = "test",
+    draws: Annotated[
+        int | None, typer.Option(min=1, help="Random feature sets; the run's own by default.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Of fresh features; by default, the run's protocol.")
+    ] = None,
+    ties: Annotated[str | None, typer.Option(help=f"One of {', '.join(TIES)}.")] = None,
+    by: Annotated[
+        list[str] | None, typer.Option(help=f"Break down by {', '.join(BREAKDOWNS)}.")
+    ] = None,
+    hits: Annotated[list[int] | None, typer.Option(help="k of Hits@k.", min=1)] = None,
+    threads: Threads = None,
+    as_json: Json = False,
+) -> None:
+    """Rank the triples of a split against all entities of the inference graph.
+
+    Filtered: other answers known from the facts, validation and test are left out. Without
+    --seed or --draws a run is tested by its own protocol: `paper` with the features chosen on
+    validation, `default` with fresh ones.
+    """
+    use_threads(threads)
+    config = RunDirectory(run).config()
+    ties = ties or config.evaluation.ties
+    if ties not in TIES:
+        raise ConfigError(f"no tie policy {ties!r}; known are {', '.join(TIES)}")
+    if split not in ("test", "valid"):
+        raise ConfigError(f"no split {split!r}; known are test, valid")
+    if bad := set(by or []) - set(BREAKDOWNS):
+        raise ConfigError(f"no breakdown {min(bad)!r}; known are {', '.join(BREAKDOWNS)}")
+    dataset = open_dataset(data, seed=config.training.seed)
+    started = time.perf_counter()
+    result = rank_split(
+        InGram.load(run), dataset, split, config=config, draws=draws, seed=seed
+    )
+    seconds = time.perf_counter() - started
+    k = tuple(hits or (1, 3, 10))
+    tables = {"both": metrics(result.ranks, ties=ties, hits=k)}
+    for name in by or []:
+        tables[name] = _named(metrics(result.ranks, ties=ties, hits=k, by=[name]), name, dataset)
+    if as_json:
+        print_json(
+            {
+                "split": split,
+                "ties": ties,
+                "draws": result.draws,
+                "features": result.features,
+                "seconds": round(seconds, 3),
+                **tables["both"].row(0, named=True),
+                "by": {name: t.to_dicts() for name, t in tables.items() if name != "both"},
+            }
+        )
+        return
+    note(describe(dataset))
+    times = "draw" if result.draws == 1 else "draws"
+    title = f"{dataset.name} {split}, {ties} ties, {result.draws} {result.features} {times}"
+    console.print(metrics_table(title, tables.pop("both"), labels=0))
+    for name, table in tables.items():
+        console.print(metrics_table(f"by {name}", table, labels=1))
+
+
+def _named(table: pl.DataFrame, name: str, dataset) -> pl.DataFrame:  # type: ignore[no-untyped-def]
+    if name == "relation":
+        labels = dataset.inference.relations.take(table["relation"].to_numpy())
+        return table.with_columns(relation=pl.Series(labels))
+    if name == "known":
+        names = ["known relations" if known else "new relations" for known in table["known"]]
+        return table.with_columns(known=pl.Series(names))
+    return table

@@ -1,0 +1,42 @@
+"""Arguments that several verbs take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import torch
+import typer
+
+from ingram.errors import ConfigError
+
+Data = Annotated[
+    Path,
+    typer.Argument(
+        help="A dataset folder (train, msg, valid, test), one triples file, or the word "
+        "[bold]world[/] for the embedded dataset."
+    ),
+]
+Graph = Annotated[Path, typer.Argument(help="A file of tab-separated triples, also .gz.")]
+Run = Annotated[Path, typer.Argument(help="A run directory that `ingram train` wrote.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Threads = Annotated[
+    int | None, typer.Option(min=1, help="Cores to use; all of them by default.", metavar="N")
+]
+
+
+def use_threads(threads: int | None) -> None:
+    """One number for matrix products and compiled loops."""
+    if threads is not None:
+        torch.set_num_threads(threads)
+
+
+def parse_settings(pairs: list[str]) -> dict[str, str]:
+    """``["section.key=value"]`` as a dictionary."""
+    settings = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise ConfigError(f"--set wants section.key=value, got {pair!r}")
+        settings[name.strip()] = value
+    return settings

@@ -1,0 +1,2 @@
+def predict_command() -> None:
+    pass

@@ -1,0 +1,158 @@
+"""What the verbs print: tables, progress, one-line notes. Labels are printed as they are."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import polars as pl
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from ingram.graph import Dataset
+from ingram.training.loop import Listener
+
+console = Console()
+error_console = Console(stderr=True)
+
+NAMES = {"queries": "queries", "mr": "MR", "mrr": "MRR", "amri": "AMRI"}
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+def note(text: str) -> None:
+    """A remark on standard error, beside the results."""
+    error_console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def printable(label: str) -> Text:
+    """A label as text: no markup, and control characters made visible."""
+    return Text("".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in label))
+
+
+def figure(value: Any) -> str:
+    """A figure as people write it: 0.309, 92.6, 1,586."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
+
+
+def metrics_table(title: str, table: pl.DataFrame, labels: int) -> Table:
+    """Figures as a table; the first ``labels`` columns are names of groups."""
+    shown = Table(title=title, title_justify="left", header_style="bold")
+    for i, column in enumerate(table.columns):
+        name = NAMES.get(column, column.replace("hits", "Hits"))
+        shown.add_column(name, justify="left" if i < labels else "right")
+    for row in table.iter_rows():
+        names = [printable(str(v)) for v in row[:labels]]
+        shown.add_row(*names, *(figure(v) for v in row[labels:]))
+    return shown
+
+
+def answers_table(title: str, answers: pl.DataFrame, asked: str) -> Table:
+    """Ranked answers with a bar for the score."""
+    shown = Table(title=title, title_justify="left", header_style="bold")
+    shown.add_column("rank", justify="right")
+    shown.add_column(asked, overflow="fold")
+    shown.add_column("score", justify="right")
+    shown.add_column("", justify="left")
+    shown.add_column("known", justify="center")
+    scores = answers["score"].to_list()
+    low, high = (min(scores), max(scores)) if scores else (0.0, 0.0)
+    for row in answers.iter_rows(named=True):
+        width = round(20 * (row["score"] - low) / (high - low)) if high > low else 20
+        mark = "yes" if row["known"] else ""
+        shown.add_row(
+            str(row["rank"]), printable(row[asked]), figure(row["score"]), "█" * width, mark
+        )
+    return shown
+
+
+def describe(dataset: Dataset) -> str:
+    """One line on a dataset; says when it tests nothing new."""
+    train, inference = dataset.train, dataset.inference
+    if not dataset.inductive:
+        return (
+            f"{dataset.name}: {train.num_entities:,} entities, {train.num_relations:,} relations, "
+            f"{train.num_triples:,} facts; {len(dataset.valid):,} triples held out for validation "
+            f"and {len(dataset.test):,} for test on the same graph: this is not an inductive test"
+        )
+    new = int((~dataset.known_relations).sum())
+    return (
+        f"{dataset.name}: train on {train.num_entities:,} entities, {train.num_relations:,} "
+        f"relations, {train.num_triples:,} triples; apply to {inference.num_entities:,} entities, "
+        f"{inference.num_relations:,} relations ({new:,} new), {inference.num_triples:,} facts"
+    )
+
+
+class _Readings(ProgressColumn):
+    """Loss and validation MRR beside the bar."""
+
+    def render(self, task: Task) -> Text:
+        return Text(task.fields.get("readings", ""), style="cyan")
+
+
+class TrainingScreen(Listener):
+    """A progress bar with loss, validation MRR and the time that remains."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            _Readings(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=error_console,
+            disable=quiet,
+        )
+        self.task = self.progress.add_task("training", total=None, readings="")
+        self.mrr: float | None = None
+        self.best = 0.0
+
+    def __enter__(self) -> TrainingScreen:
+        self.progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.progress.stop()
+
+    def started(self, epoch: int, epochs: int) -> None:
+        self.progress.update(self.task, total=epochs, completed=epoch)
+
+    def epoch(self, number: int, loss: float) -> None:
+        readings = f"loss {loss:.3f}"
+        if self.mrr is not None:
+            readings += f"  valid MRR {self.mrr:.3f} (best {self.best:.3f})"
+        self.progress.update(self.task, completed=number, readings=readings)
+
+    def validated(self, record: dict[str, Any]) -> None:
+        self.mrr = record.get("mrr", 0.0)
+        self.best = max(self.best, self.mrr or 0.0)
+
+    def collapsed(self, record: dict[str, Any]) -> None:
+        text = f"epoch {record['epoch']}: training collapsed: {record['why']}"
+        if record["returned_to"] is not None:
+            text += (
+                f"; went back to epoch {record['returned_to']} "
+                f"with learning rate {record['learning_rate']:.2g}"
+            )
+        self.progress.console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,96 @@
+"""``ingram train``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ingram.cli.options import Data, Json, Threads, parse_settings, use_threads
+from ingram.cli.screen import TrainingScreen, console, describe, figure, note, print_json
+from ingram.datasets import open_dataset
+from ingram.errors import ConfigError
+from ingram.experiments.report import write_report
+from ingram.training import PRESETS, train
+from ingram.training.checkpoints import RunDirectory
+from ingram.training.loop import Outcome, resume_config
+
+
+def train_command(
+    data: Data,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The run directory to write.")],
+    preset: Annotated[
+        str,
+        typer.Option(help="[bold]default[/], which is stable, or [bold]paper[/], its protocol."),
+    ] = "default",
+    epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the graph.")] = None,
+    minutes: Annotated[
+        float | None, typer.Option(min=0, help="Stop after so long; --resume goes on.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of everything random; 0.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where the run stopped.")] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Change one setting.", metavar="SECTION.KEY=VALUE"),
+    ] = None,
+    threads: Threads = None,
+    as_json: Json = False,
+) -> None:
+    """Train on a dataset and write a run directory.
+
+    Learns on the training graph, validates on the inference graph, and keeps the weights that
+    were best there. Ctrl-C saves; --resume continues with the same result as if never stopped.
+    """
+    use_threads(threads)
+    run = RunDirectory(output)
+    if resume:
+        if settings or preset != "default" or seed is not None:
+            raise ConfigError(
+                "a resumed run keeps its preset, seed and settings; only --epochs may change"
+            )
+        config = resume_config(run, epochs)
+    else:
+        if preset not in PRESETS:
+            raise ConfigError(f"no preset {preset!r}; known are {', '.join(PRESETS)}")
+        changes: dict[str, object] = dict(parse_settings(settings or []))
+        if epochs is not None:
+            changes["training.epochs"] = epochs
+        if seed is not None:
+            changes["training.seed"] = seed
+        config = PRESETS[preset].with_settings(changes)
+    dataset = open_dataset(data, seed=config.training.seed)
+    note(describe(dataset))
+    with TrainingScreen(quiet=as_json) as screen:
+        outcome = train(dataset, config, run, resume=resume, minutes=minutes, listener=screen)
+    write_report(run, dataset)
+    _print(outcome, run, data, as_json)
+    if outcome.stopped == "interrupted":
+        raise typer.Exit(130)
+
+
+def _print(outcome: Outcome, run: RunDirectory, data: Path, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "run": str(run.path),
+                "stopped": outcome.stopped,
+                "epoch": outcome.epoch,
+                "seconds": round(outcome.seconds, 3),
+                "best": outcome.best,
+                "collapses": outcome.collapses,
+            }
+        )
+        return
+    best = outcome.best
+    ended = f"{outcome.stopped} at epoch {outcome.epoch:,} after {outcome.seconds:,.0f} s"
+    console.print(ended, highlight=False)
+    if best:
+        console.print(
+            f"best validation at epoch {best['epoch']:,}: MRR {figure(best['mrr'])}, "
+            f"Hits@10 {figure(best['hits@10'])}",
+            highlight=False,
+        )
+    if outcome.stopped in ("interrupted", "out of time"):
+        console.print(f"go on with: ingram train {data} -o {run.path} --resume", highlight=False)
+    console.print(f"report: {run.path / 'report.html'}", highlight=False, soft_wrap=True)
