@@ -18,6 +18,7 @@ import polars as pl
 from ingram.errors import TriplesError, UnknownLabelError
 
 Ids = npt.NDArray[np.int64]
+Weights = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,17 +64,30 @@ def _frozen(triples: npt.ArrayLike) -> Ids:
     return array
 
 
+def _frozen_weights(weights: npt.ArrayLike, count: int) -> Weights:
+    array = np.array(weights, dtype=np.float64)
+    if array.shape != (count,):
+        raise TriplesError(f"weights want shape ({count},), got {array.shape}")
+    bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
+    if len(bad):
+        raise TriplesError(f"triple {bad[0] + 1}: want a positive weight, got {array[bad[0]]}")
+    array.flags.writeable = False
+    return array
+
+
 @dataclass(frozen=True, eq=False)
 class KnowledgeGraph:
     """Facts of one graph. triples: (T, 3) ids of head, relation, tail, without duplicates.
 
     ``duplicates`` counts the triples that were dropped because they were stated already.
+    weights: (T,) how often each triple counts in the relation graph; None where each counts once.
     """
 
     triples: Ids
     entities: Vocabulary
     relations: Vocabulary
     duplicates: int = field(default=0)
+    weights: Weights | None = None
 
     def __post_init__(self) -> None:
         triples = _frozen(self.triples)
@@ -85,6 +99,8 @@ class KnowledgeGraph:
                     f"{tuple(triples.max(axis=0).tolist())} and a minimum of {triples.min()}"
                 )
         object.__setattr__(self, "triples", triples)
+        if self.weights is not None:
+            object.__setattr__(self, "weights", _frozen_weights(self.weights, len(triples)))
 
     @property
     def num_entities(self) -> int:
@@ -111,7 +127,8 @@ class KnowledgeGraph:
         """A graph of labelled triples: a frame with columns head, relation, tail, or tuples.
 
         ``also``: frames whose labels get ids too, though their triples are no facts of the graph.
-        Ids follow first appearance, so the same table always gives the same ids.
+        Ids follow first appearance, so the same table always gives the same ids. A column
+        ``weight`` becomes the weights; those of a triple stated twice add up.
         """
         table = label_frame(triples)
         frames = [table, *also]
@@ -122,7 +139,8 @@ class KnowledgeGraph:
             Vocabulary(entities, "entity"),
             Vocabulary(relations, "relation"),
         )
-        return graph.with_triples(graph.encode(table))
+        weights = table["weight"].to_numpy() if "weight" in table.columns else None
+        return graph.with_triples(graph.encode(table), weights)
 
     def encode(self, triples: pl.DataFrame) -> Ids:
         """Ids (T, 3) of labelled triples; an unknown label is an error."""
@@ -148,14 +166,42 @@ class KnowledgeGraph:
             }
         )
 
-    def with_triples(self, triples: npt.ArrayLike) -> KnowledgeGraph:
-        """The same vocabularies with other facts; duplicates are dropped and counted."""
+    def with_triples(
+        self, triples: npt.ArrayLike, weights: npt.ArrayLike | None = None
+    ) -> KnowledgeGraph:
+        """The same vocabularies with other facts; duplicates are dropped and counted.
+
+        ``weights`` (T,) of duplicates add up. Without them, and if this graph has weights, each
+        triple keeps the one it has here; a triple that is new counts once.
+        """
         array = _frozen(triples)
         keys = triple_keys(array, self.num_entities, self.num_relations)
         _, first = np.unique(keys, return_index=True)
+        first.sort()
+        kept = array if len(first) == len(array) else array[first]
+        held: Weights | None = None
+        if weights is not None:
+            held = _sums(keys, keys[first], _frozen_weights(weights, len(array)))
+        elif self.weights is not None:
+            held = self._weights_of(keys[first])
         dropped = len(array) - len(first)
-        kept = array if dropped == 0 else array[np.sort(first)]
-        return KnowledgeGraph(kept, self.entities, self.relations, dropped)
+        return KnowledgeGraph(kept, self.entities, self.relations, dropped, held)
+
+    def _weights_of(self, keys: Ids) -> Weights:
+        """Weights of the triples with the given keys; one for those this graph does not hold."""
+        found = np.ones(len(keys))
+        if self.weights is not None:
+            own = triple_keys(self.triples, self.num_entities, self.num_relations)
+            _, here, there = np.intersect1d(keys, own, assume_unique=True, return_indices=True)
+            found[here] = self.weights[there]
+        return found
+
+
+def _sums(keys: Ids, distinct: Ids, weights: Weights) -> Weights:
+    """For each of the distinct keys, the sum of the weights that stand under it."""
+    order = np.argsort(distinct)
+    places = order[np.searchsorted(distinct, keys, sorter=order)]
+    return np.bincount(places, weights, minlength=len(distinct))
 
 
 def with_inverses(triples: Ids, num_relations: int) -> Ids:
@@ -181,14 +227,20 @@ def triple_keys(triples: Ids, num_entities: int, num_relations: int) -> Ids:
 
 
 def label_frame(triples: pl.DataFrame | Iterable[tuple[str, str, str]]) -> pl.DataFrame:
-    """Labelled triples as a frame of three text columns without empty labels."""
+    """Labelled triples as a frame of three text columns without empty labels.
+
+    A column ``weight`` is kept, as floats.
+    """
     if isinstance(triples, pl.DataFrame):
         missing = {"head", "relation", "tail"} - set(triples.columns)
         if missing:
             raise TriplesError(
                 f"want columns head, relation, tail, got {', '.join(triples.columns) or 'none'}"
             )
-        table = triples.select(pl.col("head", "relation", "tail").cast(pl.String))
+        table = triples.select(
+            pl.col("head", "relation", "tail").cast(pl.String),
+            pl.col("^weight$").cast(pl.Float64),
+        )
     else:
         schema = {"head": pl.String, "relation": pl.String, "tail": pl.String}
         table = pl.DataFrame(list(triples), schema=schema, orient="row")
@@ -197,7 +249,7 @@ def label_frame(triples: pl.DataFrame | Iterable[tuple[str, str, str]]) -> pl.Da
     )
     if len(bad):
         row = bad.row(0)
-        raise TriplesError(f"triple {row[0] + 1}: want three non-empty labels, got {row[1:]}")
+        raise TriplesError(f"triple {row[0] + 1}: want three non-empty labels, got {row[1:4]}")
     return table
 
 
