@@ -17,6 +17,10 @@ class DatasetError(IngramError):
     """A dataset folder lacks a file, or its parts do not fit together."""
 
 
+class MissingPackageError(IngramError):
+    """A package that only this task needs is not installed."""
+
+
 class UnknownLabelError(IngramError):
     """A label that the graph does not hold."""
 

@@ -201,7 +201,7 @@ def _sums(keys: Ids, distinct: Ids, weights: Weights) -> Weights:
     """For each of the distinct keys, the sum of the weights that stand under it."""
     order = np.argsort(distinct)
     places = order[np.searchsorted(distinct, keys, sorter=order)]
-    return np.bincount(places, weights, minlength=len(distinct))
+    return np.asarray(np.bincount(places, weights, minlength=len(distinct)), np.float64)
 
 
 def with_inverses(triples: Ids, num_relations: int) -> Ids:
