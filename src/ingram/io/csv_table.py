@@ -13,7 +13,7 @@ import polars as pl
 
 from ingram.errors import TriplesError
 from ingram.io.columns import Picked, Wanted, checked, named, no_columns, pick
-from ingram.io.lines import BLOCK, BOM, LINE, chunks, not_utf8, shown
+from ingram.io.lines import BOM, LINE, chunks, not_utf8, shown
 from ingram.io.source import Source
 
 _QUOTED = r'"[^"]*(?:""[^"]*)*"'
@@ -44,7 +44,7 @@ def read_csv(source: Source, wanted: Wanted) -> Iterator[pl.DataFrame]:
 def _record_blocks(source: Source) -> Iterator[tuple[int, bytes]]:
     """Blocks of whole records: a line end is a record's end after an even number of quotes."""
     number, rest = 1, b""
-    for index, chunk in enumerate(chunks(source, BLOCK)):
+    for index, chunk in enumerate(chunks(source)):
         block = rest + (chunk.removeprefix(BOM) if index == 0 else chunk)
         cut = _last_end(block)
         if len(block) - cut > LINE:

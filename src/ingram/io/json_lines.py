@@ -78,7 +78,7 @@ def _object(name: str, number: int, line: str) -> dict[str, Any]:
         raise TriplesError(
             f"{name}:{number}: want a JSON object, got {short(str(error))}: {shown(line)}"
         ) from error
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or any(_HALF.search(key) for key in value):
         raise TriplesError(f"{name}:{number}: want a JSON object, got {shown(line)}")
     return value
 

@@ -17,10 +17,10 @@ LINE = 16 * 2**20
 BOM = b"\xef\xbb\xbf"
 
 
-def line_blocks(source: Source, size: int = BLOCK) -> Iterator[tuple[int, bytes]]:
+def line_blocks(source: Source) -> Iterator[tuple[int, bytes]]:
     """Blocks of whole lines, each with its first line's number; without a byte order mark."""
     number, rest = 1, b""
-    for index, chunk in enumerate(chunks(source, size)):
+    for index, chunk in enumerate(chunks(source)):
         if index == 0:
             chunk = chunk.removeprefix(BOM)
         cut = chunk.rfind(b"\n") + 1
@@ -37,15 +37,15 @@ def line_blocks(source: Source, size: int = BLOCK) -> Iterator[tuple[int, bytes]
         yield number, rest
 
 
-def chunks(source: Source, size: int = BLOCK) -> Iterator[bytes]:
+def chunks(source: Source) -> Iterator[bytes]:
     """The bytes of a source by full chunks; only the last is smaller."""
     while True:
         chunk = bytearray()
-        while len(chunk) < size and (part := source.read(min(2**20, size - len(chunk)))):
+        while len(chunk) < BLOCK and (part := source.read(min(2**20, BLOCK - len(chunk)))):
             chunk += part
         if chunk:
             yield bytes(chunk)
-        if len(chunk) < size:
+        if len(chunk) < BLOCK:
             return
 
 

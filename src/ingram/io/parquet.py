@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 
 import polars as pl
-from polars.exceptions import PolarsError
+from polars.exceptions import PanicException, PolarsError
 
 from ingram.errors import TriplesError
 from ingram.io.columns import FIELDS, Wanted, checked, no_columns, pick
@@ -22,9 +25,11 @@ LEAST = 6
 def read_parquet(source: Source, wanted: Wanted) -> Iterator[pl.DataFrame]:
     """Blocks of labelled triples, from columns of text or whole numbers."""
     try:
-        yield from _read(source, wanted)
-    except (PolarsError, OSError, OverflowError, pl.exceptions.PanicException) as error:
+        with _muted():
+            blocks = list(_read(source, wanted))
+    except (PolarsError, OSError, OverflowError, PanicException) as error:
         raise TriplesError(f"{source.name}: want Parquet, got {short(str(error))}") from error
+    yield from blocks
 
 
 def _read(source: Source, wanted: Wanted) -> Iterator[pl.DataFrame]:
@@ -51,6 +56,34 @@ def _read(source: Source, wanted: Wanted) -> Iterator[pl.DataFrame]:
         source.check(text, size)
         yield checked(block, partial(_trouble, source.name, rows))
         rows += len(block)
+    if rows != count:  # a parser's thread that died says nothing else
+        raise TriplesError(
+            f"{source.name}: want {count:,} rows of Parquet, got {rows:,} that can be read"
+        )
+
+
+@contextmanager
+def _muted() -> Iterator[None]:
+    """Keep what is printed meanwhile until all went well.
+
+    A damaged file can make the parser panic, which prints pages that no user should meet; what
+    there is to say is in the error.
+    """
+    try:
+        screen = os.dup(2)
+    except OSError:
+        yield
+        return
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(screen, 2)
+            os.close(screen)
+        held.seek(0)
+        while said := held.read(2**16):
+            os.write(2, said)
 
 
 def _trouble(name: str, before: int, row: int, what: str) -> TriplesError:

@@ -8,6 +8,7 @@ A label that is an IRI stands as it is, ``_:x`` is a blank node, and any other t
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import quote, unquote
 
 import polars as pl
@@ -50,7 +51,12 @@ def labels_of(iris: pl.Series, *, blanks: bool = True) -> pl.Series:
 
 def encoded(label: str) -> str:
     """The IRI that stands for a text."""
-    return SCHEME + _UNSAFE.sub(lambda found: quote(found[0], safe=""), label)
+    return SCHEME + _UNSAFE.sub(lambda found: _percent(found[0]), label)
+
+
+@lru_cache(maxsize=2**12)
+def _percent(characters: str) -> str:
+    return quote(characters, safe="")
 
 
 def decoded(iri: str) -> str:
