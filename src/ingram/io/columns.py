@@ -152,6 +152,7 @@ def checked(table: pl.DataFrame, trouble: Callable[[int, str], TriplesError]) ->
     good = (weights.is_finite() & (weights > 0)).fill_null(value=False)
     if not good.all():
         row = (~good).arg_true()[0]
-        said = shown(str(table[WEIGHT][row] or ""))
+        said = table[WEIGHT][row]
+        said = shown("" if said is None else str(said))
         raise trouble(row, f"want a positive number as weight, got {said}")
     return table.with_columns(weights)

@@ -15,7 +15,7 @@ from ingram.io.columns import Picked, Wanted, checked, no_columns, pick
 from ingram.io.lines import line_blocks, lines_of, short, shown
 from ingram.io.source import Source
 
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATE = r"\\u[dD][89a-fA-F]"
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -24,6 +24,7 @@ def read_json_lines(source: Source, wanted: Wanted) -> Iterator[pl.DataFrame]:
     chosen, keys = None, []
     for first, block in line_blocks(source):
         lines = lines_of(source.name, first, block)
+        lines = lines.filter(~pl.col("line").str.contains(r"^[ \t\r]*$"))
         if not len(lines):
             continue
         if chosen is None:
@@ -31,23 +32,22 @@ def read_json_lines(source: Source, wanted: Wanted) -> Iterator[pl.DataFrame]:
             chosen = pick(source.name, wanted, len(keys), keys)
             if chosen is None:
                 raise no_columns(source.name, keys)
-        yield _parse(source.name, lines, block, keys, chosen)
+        yield _parse(source.name, lines, keys, chosen)
 
 
-def _parse(
-    name: str, lines: pl.DataFrame, block: bytes, keys: list[str], chosen: Picked
-) -> pl.DataFrame:
+def _parse(name: str, lines: pl.DataFrame, keys: list[str], chosen: Picked) -> pl.DataFrame:
     wanted = [keys[i] for i in (*chosen.triple, chosen.weight) if i is not None]
-    if _SURROGATE.search(block):  # the parser would make a NUL of half a pair
-        halves = pl.col("line").str.contains(r"\\u[dD][89a-fA-F]")
-        _check_each(name, lines.filter(halves), wanted)
+    text = str(lines["line"].str.join("\n")[0])
     try:
-        table = pl.read_ndjson(block, schema=dict.fromkeys(wanted, pl.String))
+        table = pl.read_ndjson(text.encode(), schema=dict.fromkeys(wanted, pl.String))
     except PolarsError as error:
         _check_each(name, lines, wanted)
         raise TriplesError(f"{name}: want JSON Lines, got {short(str(error))}") from error
     if len(table) != len(lines):
         raise TriplesError(f"{name}: want an object a line, got {len(table)} in {len(lines)} lines")
+    # The parser makes text of a list or an object, and a NUL of half a surrogate pair.
+    nested = table.select(pl.any_horizontal(pl.col(wanted).str.contains(r"^[\[{]"))).to_series()
+    _check_each(name, lines.filter(nested | lines["line"].str.contains(_SURROGATE)), wanted)
 
     def trouble(row: int, what: str) -> TriplesError:
         number, line = lines.row(row)

@@ -92,7 +92,7 @@ def faults(name: str, kind: str, first: int = 1) -> Iterator[None]:
         line = f":{first - 1 + error.lineno}" if error.lineno else ""
         said = short(_PLACE.sub(r"\2 (\1)", str(error.msg), count=1))
         raise TriplesError(f"{name}{line}: want {NAMES[kind]}, got {said}") from error
-    except ValueError as error:
+    except (ValueError, MemoryError) as error:  # the parser's buffer for one token is bounded
         raise TriplesError(f"{name}: want {NAMES[kind]}, got {short(str(error))}") from error
 
 
