@@ -1,7 +1,8 @@
 """Graphs from and to other tools: NetworkX, PyTorch Geometric, PyKEEN.
 
 None of them is needed to use this package: each is imported when one of its functions is called.
-Labels, ids and the order of triples survive the way there and back.
+Labels and entity ids survive the way there and back. NetworkX keeps edges by node, so triples
+and relation ids come back in that order; the other two keep those as well.
 """
 
 from __future__ import annotations
