@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from graphs import assert_same, graph_of, triples
+from format_cases import assert_same, graph_of, triples
 from hypothesis import given, settings
 
 from ingram.errors import MissingPackageError, TriplesError

@@ -6,7 +6,7 @@ import json
 
 import polars as pl
 import pytest
-from graphs import LABELS, PACK, assert_same, graph_of, triples
+from format_cases import LABELS, PACK, assert_same, graph_of, triples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 import zstandard
-from graphs import PACK, one_line
+from format_cases import PACK, one_line
 
 from ingram.errors import TriplesError
 from ingram.io import read_graph, read_triples

@@ -6,7 +6,7 @@ import json
 
 import polars as pl
 import pytest
-from graphs import one_line
+from format_cases import one_line
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -119,6 +119,20 @@ def test_csv_records_may_lie_across_blocks(tmp_path, rows):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines_module, "BLOCK", 16)
         assert read_triples(path, header=False).rows() == [tuple(row) for row in rows]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+@pytest.mark.parametrize("width", [50, 51, 3000])
+def test_tables_may_be_wide_and_are_still_not_ragged(tmp_path, suffix, width):
+    comma = "," if suffix == "csv" else "\t"
+    row = comma.join(map(str, range(width)))
+    path = put(tmp_path, f"g.{suffix}", f"{row}\n{row}\n")
+    last = (width - 1, 0, 1)
+    assert read_triples(path, columns=last).rows() == [(str(width - 1), "0", "1")] * 2
+    for bad in (row + comma, row.rpartition(comma)[0]):
+        path = put(tmp_path, f"g.{suffix}", f"{row}\n{bad}\n")
+        message = refused(path, columns=(0, 1, 2))
+        assert message.startswith(f"g.{suffix}:2: want {width} ")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl"])

@@ -4,7 +4,7 @@ import gzip
 
 import polars as pl
 import pytest
-from graphs import LABELS, graph_of, one_line
+from format_cases import LABELS, graph_of, one_line
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,6 +40,11 @@ def test_a_fault_in_a_later_part_leaves_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
     write_graph(GRAPH, tmp_path / "g.tsv")
     assert (tmp_path / "g.tsv").read_text() == "a\tr\tb\nb\tr\tc\n"
+
+
+def test_standard_input_is_not_written_to():
+    with pytest.raises(TriplesError, match="want a file to write to, got -"):
+        write_graph(GRAPH, "-")
 
 
 def test_a_folder_that_is_not_there_is_one_line(tmp_path):

@@ -17,7 +17,13 @@ Data = Annotated[
         "[bold]world[/] for the embedded dataset."
     ),
 ]
-Graph = Annotated[Path, typer.Argument(help="A file of tab-separated triples, also .gz.")]
+Graph = Annotated[
+    Path,
+    typer.Argument(
+        help="A graph: TSV, CSV, Parquet, JSON Lines or RDF, also compressed; - reads TSV from "
+        "standard input."
+    ),
+]
 Run = Annotated[Path, typer.Argument(help="A run directory that `ingram train` wrote.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Threads = Annotated[

@@ -17,7 +17,6 @@ KNOWN_NAMES = (
     FIELDS,
     ("subject", "predicate", "object"),
     ("source", "relation", "target"),
-    ("head_label", "relation_label", "tail_label"),
 )
 """Names that columns are found by, in any case and order, if the caller gives none."""
 

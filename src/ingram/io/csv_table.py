@@ -16,6 +16,9 @@ from ingram.io.columns import Picked, Wanted, checked, named, no_columns, pick
 from ingram.io.lines import BOM, LINE, chunks, not_utf8, shown
 from ingram.io.source import Source
 
+WIDE = 50
+"""Columns beyond which records are counted one by one: a pattern of so many would be too large."""
+
 _QUOTED = r'"[^"]*(?:""[^"]*)*"'
 _PLAIN = r'[^",\r\n]*'
 _FIELD = re.compile(f"{_QUOTED}|{_PLAIN}")
@@ -89,9 +92,8 @@ def _begin(name: str, fields: list[str], wanted: Wanted, number: int) -> tuple[P
 
 
 def _parse(name: str, text: str, first: int, picked: Picked) -> pl.DataFrame:
-    record = rf"(?:(?:{_QUOTED}|{_PLAIN})(?:,(?:{_QUOTED}|{_PLAIN})){{{picked.width - 1}}})?"
-    if not pl.Series([text]).str.contains(rf"^(?:{record}\r?\n)*{record}\r?$")[0]:
-        raise _fault(name, text, first, picked.width)
+    if picked.width > WIDE or not _matches(text, picked.width):
+        _find_fault(name, text, first, picked.width)
     names = [f"field_{i}" for i in range(picked.width)]
     # An empty row goes before: the first line must have every column, and no byte order mark.
     table = pl.read_csv(
@@ -112,13 +114,19 @@ def _parse(name: str, text: str, first: int, picked: Picked) -> pl.DataFrame:
     return checked(table, trouble)
 
 
-def _fault(name: str, text: str, first: int, width: int) -> TriplesError:
-    """What is wrong with text that does not match the grammar."""
+def _matches(text: str, width: int) -> bool:
+    """Whether all of a text is records of so many fields, or blank lines."""
+    field = f"(?:{_QUOTED}|{_PLAIN})"
+    record = f"(?:{field}(?:,{field}){{{width - 1}}})?"
+    return bool(pl.Series([text]).str.contains(rf"^(?:{record}\r?\n)*{record}\r?$")[0])
+
+
+def _find_fault(name: str, text: str, first: int, width: int) -> None:
+    """Refuse the first record that is no record, or of another width."""
     records = _Records(name, text, first)
     for fields in records:
         if len(fields) != width and any(fields):
-            return _ragged(name, records.number, fields, width)
-    return TriplesError(f"{name}: is not CSV")
+            raise _ragged(name, records.number, fields, width)
 
 
 def _ragged(name: str, number: int, fields: list[str], width: int) -> TriplesError:

@@ -10,7 +10,7 @@ from polars.exceptions import PolarsError
 from ingram.errors import TriplesError
 from ingram.io.source import Source
 
-BLOCK = 32 * 2**20
+BLOCK = 16 * 2**20
 LINE = 16 * 2**20
 """Bytes of the longest line that is read; a file without line ends is not a file of triples."""
 
@@ -55,11 +55,13 @@ def lines_of(name: str, first: int, block: bytes) -> pl.DataFrame:
         lines = pl.read_lines(block).with_row_index("number", offset=first)
     except PolarsError as error:
         raise not_utf8(name, first, block, error) from error
-    longest = lines["line"].str.len_bytes()
-    if (longest.max() or 0) > LINE:  # type: ignore[operator]
-        at = longest.arg_max() or 0
-        refuse_long(name, lines["number"][at], longest[at])
-    return lines.with_columns(pl.col("line").str.strip_suffix("\r")).filter(pl.col("line") != "")
+    if b"\r" in block:
+        lines = lines.with_columns(pl.col("line").str.strip_suffix("\r"))
+    lengths = lines["line"].str.len_bytes()
+    if lengths.len() and lengths.max() > LINE:  # type: ignore[operator]
+        at = lengths.arg_max() or 0
+        refuse_long(name, lines["number"][at], lengths[at])
+    return lines.filter(lengths > 0)
 
 
 def not_utf8(name: str, first: int, block: bytes, error: Exception) -> TriplesError:

@@ -16,7 +16,7 @@ from ingram.io.columns import FIELDS
 from ingram.io.formats import format_of
 from ingram.io.lines import shown
 from ingram.io.ntriples import read_line_rdf
-from ingram.io.rdf_terms import NAMES, Names, Skipped, faults, labelled, parser
+from ingram.io.rdf_terms import NAMES, Labels, faults, parser
 from ingram.io.source import Source, opened
 from ingram.io.terms import labels_of
 
@@ -37,31 +37,30 @@ def read_rdf(
     source: Source, kind: str, *, literals: bool = False, base: str | None = None
 ) -> Iterator[pl.DataFrame]:
     """Blocks of labelled triples. Those with a literal as object are left out, and counted."""
-    skipped = Skipped(literals)
-    if kind in ("nt", "nq"):
-        blocks = read_line_rdf(source, kind, skipped)
-    else:
-        blocks = _read_tree(source, kind, base, skipped)
-    for block in blocks:
+    by_line = kind in ("nt", "nq")
+    labels = Labels(source.name, keep_literals=literals, renumber=not by_line)
+    read = (
+        read_line_rdf(source, kind, labels) if by_line else _read_tree(source, kind, base, labels)
+    )
+    for block in read:
         yield block.select(
             labels_of(block["head"]),
             labels_of(block["relation"], blanks=False),
             labels_of(block["tail"]),
         )
-    if skipped.literals:
+    if labels.literals:
         log.warning(
-            "%s: skipped %d triples whose object is a literal", source.name, skipped.literals
+            "%s: skipped %d triples whose object is a literal", source.name, labels.literals
         )
-    if skipped.quoted:
-        log.warning("%s: skipped %d triples about triples", source.name, skipped.quoted)
+    if labels.quoted:
+        log.warning("%s: skipped %d triples about triples", source.name, labels.quoted)
 
 
 def _read_tree(
-    source: Source, kind: str, base: str | None, skipped: Skipped
+    source: Source, kind: str, base: str | None, labels: Labels
 ) -> Iterator[pl.DataFrame]:
     with faults(source.name, kind):
-        quads = parser(_stream(source, kind), kind, base)
-        rows = labelled(source.name, quads, skipped, Names(renumber=True))
+        rows = filter(None, map(labels, parser(_stream(source, kind), kind, base)))
         while batch := list(islice(rows, ROWS)):
             columns = dict(zip(FIELDS, zip(*batch, strict=True), strict=True))
             yield pl.DataFrame(columns, schema=dict.fromkeys(FIELDS, pl.String))

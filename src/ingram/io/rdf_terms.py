@@ -8,9 +8,8 @@ IRI begins with a scheme.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ingram.errors import MissingPackageError, TriplesError
@@ -33,26 +32,54 @@ _MADE_UP = re.compile(r"[a-f][0-9a-f]{20,31}|anon[0-9]+")
 """Names that the parser makes up for nodes without one, at random, and those we give instead."""
 
 
-@dataclass
-class Skipped:
-    """How many triples were left out, and why."""
+class Labels:
+    """Labels of quads, one after the other, and how many were left out and why.
 
-    keep_literals: bool = False
-    literals: int = 0
-    quoted: int = 0
+    ``renumber`` is for formats with nameless blank nodes: the parser makes names up for them, at
+    random, and here they are numbered, so that a file always gives the same labels.
+    """
 
+    def __init__(self, name: str, *, keep_literals: bool = False, renumber: bool = False) -> None:
+        self.name = name
+        self.keep_literals = keep_literals
+        self.literals = 0
+        self.quoted = 0
+        self._renumber = renumber
+        self._numbers: dict[str, str] = {}
 
-@dataclass
-class Names:
-    """Labels of blank nodes. Made-up names are numbered: a file always gives the same labels."""
+    def __call__(self, quad: Any) -> tuple[str, str, str] | None:
+        """Head, relation and tail; None if the object is no node. The graph's name is left out."""
+        tail = quad.object
+        kind = type(tail).__name__
+        if kind == "NamedNode":
+            end = self._iri(tail.value)
+        elif kind == "BlankNode":
+            end = self._blank(tail.value)
+        elif kind == "Literal":
+            if not self.keep_literals:
+                self.literals += 1
+                return None
+            end = str(tail)
+        else:
+            self.quoted += 1
+            return None
+        head = quad.subject
+        is_blank = type(head).__name__ == "BlankNode"
+        start = self._blank(head.value) if is_blank else self._iri(head.value)
+        return start, self._iri(quad.predicate.value), end
 
-    renumber: bool
-    given: dict[str, str] = field(default_factory=dict)
+    def _iri(self, value: str) -> str:
+        if not _SCHEME.match(value):
+            raise TriplesError(
+                f"{self.name}: want whole IRIs, got the relative {short(value)!r}; "
+                "say with base= what it is relative to"
+            )
+        return value
 
-    def __call__(self, name: str) -> str:
-        if not (self.renumber and _MADE_UP.fullmatch(name)):
+    def _blank(self, name: str) -> str:
+        if not (self._renumber and _MADE_UP.fullmatch(name)):
             return "_:" + name
-        return self.given.setdefault(name, f"_:anon{len(self.given) + 1}")
+        return self._numbers.setdefault(name, f"_:anon{len(self._numbers) + 1}")
 
 
 def pyoxigraph() -> ModuleType:
@@ -94,47 +121,3 @@ def faults(name: str, kind: str, first: int = 1) -> Iterator[None]:
         raise TriplesError(f"{name}{line}: want {NAMES[kind]}, got {said}") from error
     except (ValueError, MemoryError) as error:  # the parser's buffer for one token is bounded
         raise TriplesError(f"{name}: want {NAMES[kind]}, got {short(str(error))}") from error
-
-
-def parsed_line(
-    name: str, number: int, line: str, kind: str, skipped: Skipped
-) -> list[tuple[str, str, str]]:
-    """The triples of one line: one or none, unless a bare carriage return parts it."""
-    with faults(name, kind, number):
-        quads = parser(line.encode(), kind)
-        return list(labelled(name, quads, skipped, Names(renumber=False)))
-
-
-def labelled(
-    name: str, quads: Iterable[Any], skipped: Skipped, blank: Names
-) -> Iterator[tuple[str, str, str]]:
-    """Labels of quads; graph names are left out, as are literals unless they are kept."""
-    module = pyoxigraph()
-    named, blanks, literal = module.NamedNode, module.BlankNode, module.Literal
-
-    def iri(value: str) -> str:
-        if not _SCHEME.match(value):
-            raise TriplesError(
-                f"{name}: want whole IRIs, got the relative {short(value)!r}; "
-                "say with base= what it is relative to"
-            )
-        return value
-
-    for quad in quads:
-        tail = quad.object
-        kind = type(tail)
-        if kind is named:
-            end = iri(tail.value)
-        elif kind is blanks:
-            end = blank(tail.value)
-        elif kind is literal:
-            if not skipped.keep_literals:
-                skipped.literals += 1
-                continue
-            end = str(tail)
-        else:
-            skipped.quoted += 1
-            continue
-        head = quad.subject
-        start = iri(head.value) if type(head) is named else blank(head.value)
-        yield start, iri(quad.predicate.value), end

@@ -16,7 +16,7 @@ from ingram.errors import TriplesError
 from ingram.graph import KnowledgeGraph, label_frame
 from ingram.io.atomic import replacing
 from ingram.io.columns import FIELDS, WEIGHT
-from ingram.io.formats import compression_of, format_of
+from ingram.io.formats import STDIN, compression_of, format_of
 from ingram.io.lines import BOM
 from ingram.io.ntriples import ntriples_lines
 from ingram.io.tsv import tsv_lines
@@ -48,6 +48,8 @@ def write_triples(table: pl.DataFrame, path: str | Path, *, format: str | None =
     kind = format_of(path, format)
     if kind not in (*LINES, "parquet"):
         raise TriplesError(f"{path}: want tsv, parquet or nt to write, got {kind}")
+    if str(path) == STDIN:
+        raise TriplesError("want a file to write to, got - for standard input")
     table = label_frame(table)
     with _packed(Path(path)) as file:
         if kind == "parquet":
