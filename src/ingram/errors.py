@@ -33,5 +33,9 @@ class RunError(IngramError):
     """A run directory is missing, incomplete, or of another version."""
 
 
+class EmbeddingsError(IngramError):
+    """A file of embeddings cannot be read or written, or does not fit a graph."""
+
+
 class DivergedError(IngramError):
     """Loss, weights or scores hold NaN or infinity."""

@@ -40,7 +40,9 @@ class CoveringSplit:
 
         order = rng.permutation(len(self.triples))
         first = np.full(self.num_relations, -1)
-        first[relations[order[::-1]]] = order[::-1]  # the last write, so the first in `order`, stays
+        first[relations[order[::-1]]] = order[
+            ::-1
+        ]  # the last write, so the first in `order`, stays
         first[relations[facts]] = -1
         facts[first[first >= 0]] = True
 

@@ -13,6 +13,7 @@ from ingram.cli.screen import console, describe, metrics_table, note, print_json
 from ingram.datasets import open_dataset
 from ingram.errors import ConfigError
 from ingram.evaluation import TIES, metrics
+from ingram.graph import Dataset
 from ingram.inference.testing import rank_split
 from ingram.models import InGram
 from ingram.training.checkpoints import RunDirectory
@@ -55,9 +56,7 @@ def evaluate_command(
         raise ConfigError(f"no breakdown {min(bad)!r}; known are {', '.join(BREAKDOWNS)}")
     dataset = open_dataset(data, seed=config.training.seed)
     started = time.perf_counter()
-    result = rank_split(
-        InGram.load(run), dataset, split, config=config, draws=draws, seed=seed
-    )
+    result = rank_split(InGram.load(run), dataset, split, config=config, draws=draws, seed=seed)
     seconds = time.perf_counter() - started
     k = tuple(hits or (1, 3, 10))
     tables = {"both": metrics(result.ranks, ties=ties, hits=k)}
@@ -84,7 +83,7 @@ def evaluate_command(
         console.print(metrics_table(f"by {name}", table, labels=1))
 
 
-def _named(table: pl.DataFrame, name: str, dataset) -> pl.DataFrame:  # type: ignore[no-untyped-def]
+def _named(table: pl.DataFrame, name: str, dataset: Dataset) -> pl.DataFrame:
     if name == "relation":
         labels = dataset.inference.relations.take(table["relation"].to_numpy())
         return table.with_columns(relation=pl.Series(labels))

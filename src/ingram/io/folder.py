@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from ingram.errors import DatasetError
-from ingram.graph import Dataset, KnowledgeGraph
+from ingram.graph import Dataset, Ids, KnowledgeGraph
 from ingram.io.tabular import read_graph, read_triples
 from ingram.splits import three_way_split
 
@@ -25,9 +25,13 @@ def read_dataset(path: str | Path, *, seed: int = 0) -> Dataset:
     path = Path(path)
     if path.is_dir():
         return _read_folder(path)
-    graph = read_graph(path)
+    return hold_out(read_graph(path), path.name, seed=seed)
+
+
+def hold_out(graph: KnowledgeGraph, name: str, *, seed: int = 0) -> Dataset:
+    """Hold a part of a graph's triples out on the graph itself: not an inductive test."""
     facts, valid, test = three_way_split(graph, seed, HELD_OUT_SHARE)
-    return Dataset(path.name, facts, facts, valid, test, inductive=False)
+    return Dataset(name, facts, facts, valid, test, inductive=False)
 
 
 def _read_folder(folder: Path) -> Dataset:
@@ -42,7 +46,7 @@ def _read_folder(folder: Path) -> Dataset:
     )
 
 
-def _distinct(graph: KnowledgeGraph, table: pl.DataFrame):  # type: ignore[no-untyped-def]
+def _distinct(graph: KnowledgeGraph, table: pl.DataFrame) -> Ids:
     return graph.with_triples(graph.encode(table)).triples
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import logging
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -82,7 +83,7 @@ def _reading_error(path: Path, error: Exception) -> TriplesError:
     return TriplesError(f"{path}: cannot be read: {str(error).splitlines()[0]}")
 
 
-def _refuse(path: Path, bad: pl.DataFrame, say) -> None:  # type: ignore[no-untyped-def]
+def _refuse(path: Path, bad: pl.DataFrame, say: Callable[[str], str]) -> None:
     if len(bad):
         number, line = bad["number"][0], bad["line"][0]
         shown = line if len(line) <= 80 else line[:77] + "..."

@@ -17,7 +17,8 @@ residual, ``sources`` (S, N, 2, H, D) and ``kinds`` (S, K, 2, H, D) or None hold
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch.nn.functional import leaky_relu
@@ -99,7 +100,9 @@ def plain_edge_attention(
     weights = (logits - top.gather(1, spread)).exp()
     total = torch.zeros_like(top).index_add(1, node, weights)
     alpha = weights / total.gather(1, spread)
-    summed = torch.zeros_like(targets[:, :, 1]).index_add(1, node, alpha.unsqueeze(-1) * ends[:, :, 1])
+    summed = torch.zeros_like(targets[:, :, 1]).index_add(
+        1, node, alpha.unsqueeze(-1) * ends[:, :, 1]
+    )
     return (targets[:, :, 1] + summed).relu()
 
 
@@ -130,7 +133,7 @@ def _fused(
 
 
 @_fused.register_fake
-def _(targets, sources, kinds, attention, bias, pointers, columns, kind_ids, mean_loop):  # type: ignore[no-untyped-def]
+def _(targets, sources, kinds, attention, bias, pointers, columns, kind_ids, mean_loop):
     draws, count, _, heads, width = targets.shape
     return targets.new_empty(draws, count, heads, width), targets.new_empty(draws, count, heads)
 
@@ -175,19 +178,19 @@ def _fused_backward(
 
 
 @_fused_backward.register_fake
-def _(grad, out, norm, targets, sources, kinds, attention, bias, *rest):  # type: ignore[no-untyped-def]
+def _(grad, out, norm, targets, sources, kinds, attention, bias, *rest):
     shared = (sources, kinds, attention, bias)
     return torch.empty_like(targets), *(
         targets.new_empty(0) if t is None else torch.empty_like(t) for t in shared
     )
 
 
-def _remember(ctx, inputs, output):  # type: ignore[no-untyped-def]
+def _remember(ctx, inputs, output):
     *tensors, ctx.mean_loop = inputs
     ctx.save_for_backward(*output, *tensors)
 
 
-def _differentiate(ctx, grad, _):  # type: ignore[no-untyped-def]
+def _differentiate(ctx, grad, _):
     out, norm, targets, sources, kinds, attention, bias, *graph = ctx.saved_tensors
     d_targets, d_sources, d_kinds, d_attention, d_bias = _fused_backward(
         grad, out, norm, targets, sources, kinds, attention, bias, *graph, ctx.mean_loop
@@ -205,5 +208,5 @@ def _differentiate(ctx, grad, _):  # type: ignore[no-untyped-def]
 _fused.register_autograd(_differentiate, setup_context=_remember)
 
 
-def _array(tensor: Tensor | None) -> np.ndarray | None:  # type: ignore[type-arg]
+def _array(tensor: Tensor | None) -> Any:
     return None if tensor is None else tensor.detach().numpy()

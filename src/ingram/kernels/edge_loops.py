@@ -9,6 +9,7 @@ compiler turns into vector instructions. Optional arrays are resolved at compile
 """
 
 # mypy: ignore-errors
+# ruff: noqa: SIM102 -- the compiler drops `if x is not None:` only where it stands alone
 from __future__ import annotations
 
 import math
@@ -42,7 +43,7 @@ def _unpack(packed, table, h):
 
 @inlined
 def _logit(query, ends, x, kinds, k, y, slope):
-    """y . LeakyReLU(query + key + kind)."""
+    """Y . LeakyReLU(query + key + kind)."""
     total = y.dtype.type(0)
     for c in range(len(y)):
         t = query[c] + ends[x, 0, c]
@@ -209,7 +210,8 @@ def _backward_head(
     y, bias, pointers, columns, kind_ids, d_targets, d_sources, d_kinds, d_y, d_bias,
 ):  # fmt: skip
     """The sum over a node's edges of alpha * dalpha equals grad . (out - residual), so one pass
-    over the edges does."""
+    over the edges does.
+    """
     count, _, _, width = targets.shape
     query = np.empty(width, targets.dtype)
     masked = np.empty(width, targets.dtype)  # the gradient behind the ReLU

@@ -14,9 +14,8 @@ from functools import cache
 
 import torch
 
-
 SMALLEST_SHARE = 2_000
-"""Work units (edges, triples, scores / 100) below which another thread costs more than it brings."""
+"""Work (edges, triples, scores / 100) below which another thread costs more than it brings."""
 
 
 @cache

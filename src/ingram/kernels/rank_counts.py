@@ -49,7 +49,7 @@ def _plain(
 
 
 @numba.njit(nogil=True, cache=True)
-def _count(start, stop, scores, answers, pointers, excluded, higher, equal):  # type: ignore[no-untyped-def]
+def _count(start, stop, scores, answers, pointers, excluded, higher, equal):
     for q in range(start, stop):
         row = scores[q]
         own = row[answers[q]]

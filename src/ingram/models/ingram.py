@@ -1,4 +1,4 @@
-"""InGram (section 5): from random features on any graph to embeddings of its relations and entities.
+"""InGram (section 5): from random features on any graph to embeddings of what is in it.
 
 The model is its parameters. Graph, features and seed are arguments, so one set of weights serves
 any graph; device and dtype follow the features.
@@ -7,7 +7,6 @@ any graph; device and dtype follow the features.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +14,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from ingram.embeddings import Embeddings
 from ingram.errors import RunError
 from ingram.graph import Ids, KnowledgeGraph
-from ingram.io.atomic import replacing
-from ingram.io.tensors import checked_tensor, read_tensors
+from ingram.io.tensors import checked_tensor, read_tensors, write_tensors
 from ingram.kernels.adjacency import Adjacency, entity_adjacency, relation_adjacency
 from ingram.models.config import ModelConfig
 from ingram.models.layers import EntityLayer, RelationLayer, glorot_linear
@@ -52,9 +49,7 @@ class MessageGraph:
         loops = config.self_loop == "learned"
         return cls(
             entity_adjacency(facts, num_entities, num_relations, self_loops=loops),
-            relation_adjacency(
-                relation_graph_of(facts, num_entities, num_relations, config.bins)
-            ),
+            relation_adjacency(relation_graph_of(facts, num_entities, num_relations, config.bins)),
         )
 
     def to(self, device: torch.device) -> MessageGraph:
@@ -157,17 +152,12 @@ class InGram(nn.Module):
         return Embeddings(entities.flatten(1), relations.flatten(1), graph, made)
 
     def save(self, path: Path, origin: dict[str, Any]) -> None:
-        """Weights and configuration in one safetensors file; ``origin`` says where they are from."""
+        """Weights and configuration in one file; ``origin`` says where they are from."""
         tensors = {name: p.detach().cpu().contiguous() for name, p in self.named_parameters()}
         digest = hashlib.sha256(b"".join(t.numpy().tobytes() for t in tensors.values()))
         self.origin = {**origin, "id": digest.hexdigest()[:12]}
-        metadata = {
-            "format": FORMAT,
-            "config": self.config.model_dump_json(),
-            "origin": json.dumps(self.origin),
-        }
-        with replacing(path) as temporary:
-            save_file(tensors, temporary, metadata)
+        about = {"format": FORMAT, "config": self.config.model_dump(), "origin": self.origin}
+        write_tensors(path, tensors, about)
 
     @classmethod
     def load(cls, path: str | Path) -> InGram:
@@ -175,14 +165,13 @@ class InGram(nn.Module):
         path = Path(path)
         if path.is_dir():
             path = path / "model.safetensors"
-        tensors, metadata = read_tensors(path)
-        if metadata.get("format") != FORMAT:
-            raise RunError(f"{path}: want format {FORMAT!r}, got {metadata.get('format')!r}")
+        tensors, about = read_tensors(path, FORMAT)
         try:
-            model = cls(ModelConfig.model_validate_json(metadata["config"]))
-            model.origin = json.loads(metadata["origin"])
-        except (KeyError, ValueError) as error:
-            raise RunError(f"{path}: its description cannot be read: {error}") from error
+            model = cls(ModelConfig.model_validate(about["config"]))
+            model.origin = dict(about["origin"])
+        except (KeyError, TypeError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise RunError(f"{path}: its description cannot be read: {reason}") from error
         with torch.no_grad():
             for name, parameter in model.named_parameters():
                 parameter.copy_(checked_tensor(path, tensors, name, parameter.shape))
@@ -190,7 +179,5 @@ class InGram(nn.Module):
 
     def message_graph(self, graph: KnowledgeGraph) -> MessageGraph:
         """The edges of a graph's facts as this model wants them, on its device."""
-        edges = MessageGraph.of(
-            graph.triples, graph.num_entities, graph.num_relations, self.config
-        )
+        edges = MessageGraph.of(graph.triples, graph.num_entities, graph.num_relations, self.config)
         return edges.to(self.relation_score.weight.device)

@@ -27,7 +27,7 @@ def glorot_linear(inputs: int, outputs: int) -> nn.Linear:
 
 
 def project(x: Tensor, weight: Tensor, bias: Tensor, inner: nn.Linear | None) -> Tensor:
-    """weight (inner x) + bias, computed as (weight inner) x when there is an inner map.
+    """Weight (inner x) + bias, computed as (weight inner) x when there is an inner map.
 
     The first layer's input is H x with x narrow, so folding H into the weight replaces a wide
     product over all nodes by a narrow one and a small product of weights.

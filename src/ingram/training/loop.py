@@ -16,7 +16,7 @@ from ingram.errors import DivergedError, RunError
 from ingram.evaluation.metrics import overall
 from ingram.evaluation.ranking import KnownAnswers, rank
 from ingram.graph import Dataset, KnowledgeGraph
-from ingram.io.folder import read_dataset
+from ingram.io.folder import hold_out, read_dataset
 from ingram.kernels.triple_scores import triple_scores
 from ingram.models.ingram import InGram
 from ingram.training.checkpoints import Progress, RunDirectory
@@ -66,15 +66,18 @@ def fit(
 ) -> InGram:
     """Train on a dataset and return the model that was best on validation.
 
-    ``data``: a :class:`Dataset`, or the path of a dataset folder or triples file. ``output``: a
-    run directory to keep; without it nothing is left on disk. ``settings``: single values of the
+    ``data``: a :class:`Dataset`, the path of a dataset folder or triples file, or a graph, a part
+    of which is then held out. ``output``: a run directory to keep; without it nothing is left on
+    disk. ``settings``: single values of the
     configuration, such as ``{"model.bins": 5}``.
     """
     changes = {"training.seed": seed, **(settings or {})}
     if epochs is not None:
         changes["training.epochs"] = epochs
     config = PRESETS[preset].with_settings(changes)
-    if not isinstance(data, Dataset):
+    if isinstance(data, KnowledgeGraph):
+        data = hold_out(data, "graph", seed=seed)
+    elif not isinstance(data, Dataset):
         data = read_dataset(data, seed=seed)
     with ExitStack() as stack:
         if output is None:
@@ -186,10 +189,8 @@ class _Run:
             figures = overall(ranks, ties=self.config.evaluation.ties)
         except DivergedError:
             loss = math.nan
-        trouble = progress.watch.judge(
-            loss, figures["mrr"], self.dataset.inference.num_entities
-        )
-        record = {
+        trouble = progress.watch.judge(loss, figures["mrr"], self.dataset.inference.num_entities)
+        record: dict[str, Any] = {
             "epoch": progress.epoch,
             "loss": loss if math.isfinite(loss) else None,
             **{k: v for k, v in figures.items() if k != "queries"},
