@@ -9,7 +9,9 @@ import sys
 import pytest
 
 from ingram.cli import main
-from ingram.datasets import registry
+from ingram.cli.soundness import insist_on_sound
+from ingram.datasets import open_dataset, registry
+from ingram.errors import DatasetError
 
 TABLES = {
     "train.txt": "a\tr\tb\nb\tr\tc\nc\ts\ta\na\ts\td\nd\tr\tb\n",
@@ -142,12 +144,27 @@ def test_labels_are_printed_as_they_are(run, folder):
     assert r"[bold]q[/]\x1b[31m" in out
 
 
-def test_train_and_evaluate_refuse_a_leaky_dataset(run, leaky, tmp_path):
+def test_train_refuses_a_leaky_dataset_before_it_writes(run, leaky, tmp_path):
     status, _, err = run("train", leaky, "-o", tmp_path / "run")
     assert status == 2
     assert "test-among-facts" in err
     assert "--allow-leaks" in err
-    assert not (tmp_path / "run" / "model.safetensors").exists()
+    assert not (tmp_path / "run").exists()
+
+
+def test_allowed_leaks_and_oddities_are_one_line_of_warning(leaky, capsys):
+    (leaky / "valid.txt").write_text("z\tq\tstranger\n")
+    insist_on_sound(open_dataset(leaky), allow_leaks=True)
+    err = capsys.readouterr().err
+    assert "test-among-facts 1, unknown-entities 1" in err
+    assert len(err.splitlines()) == 1
+    with pytest.raises(DatasetError, match="--allow-leaks goes on all the same"):
+        insist_on_sound(open_dataset(leaky), allow_leaks=False)
+
+
+def test_a_sound_dataset_needs_no_words(folder, capsys):
+    insist_on_sound(open_dataset(folder), allow_leaks=False)
+    assert capsys.readouterr().err == ""
 
 
 def test_list_shows_fourteen_benchmarks(run, tmp_path, monkeypatch):

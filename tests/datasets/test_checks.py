@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from ingram.datasets.checks import KINDS, check, ensure_sound, fatal
 from ingram.datasets.leaks import CONSISTENT, SUPPORT, giveaways
 from ingram.errors import ConfigError, DatasetError
-from ingram.graph import Dataset, KnowledgeGraph, label_frame
+from ingram.graph import Dataset, KnowledgeGraph, Repeats, label_frame
 
 TRAIN = [("a", "r", "b"), ("b", "s", "c")]
 FACTS = [("u", "r", "v"), ("v", "q", "w"), ("w", "r", "u"), ("x", "q", "u")]
@@ -118,6 +120,18 @@ def test_a_leak_of_more_than_three_quarters_of_the_test_triples_is_an_error():
     assert found(facts=[*two, *three])["inverse-leak"].severity == "error"
 
 
+def test_repeated_triples_are_a_warning():
+    repeats = (Repeats("train", 2, (TRAIN[0],)), Repeats("test", 1, (TEST[0],)))
+    (finding,) = check(replace(dataset(), repeats=repeats))
+    assert (finding.kind, finding.severity, finding.count) == ("duplicates", "warning", 3)
+    assert finding.examples == (TRAIN[0], TEST[0])
+
+
+def test_a_graph_without_held_out_triples_is_checked():
+    empty = np.empty((0, 3), dtype=np.int64)
+    assert check(replace(dataset(), valid=empty, test=empty)) == []
+
+
 def test_errors_come_first_and_the_first_is_the_message():
     bad = dataset(facts=[*FACTS, TEST[1]], valid=[("u", "q", "stranger")])
     assert [f.severity for f in check(bad)] == ["error", "warning"]
@@ -179,7 +193,7 @@ def three_parts(draw):
 @given(three_parts(), st.booleans())
 def test_giveaways_are_those_of_the_definition(parts, reverse):
     size, facts, targets, others = parts
-    fast = giveaways(facts, targets, others, size, reverse=reverse)
+    fast = giveaways(facts, targets, others, size, 3, reverse=reverse)
     assert (fast >= 0).tolist() == slow_giveaways(facts, targets, others, reverse=reverse)
     for (h, _, t), row in zip(targets[fast >= 0], fast[fast >= 0], strict=True):
         assert tuple(facts[row][[0, 2]]) == ((t, h) if reverse else (h, t))

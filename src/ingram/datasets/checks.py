@@ -158,7 +158,12 @@ def _leaks(dataset: Dataset) -> Iterator[Finding]:
     facts, test = dataset.inference.triples, dataset.test
     for kind, reverse in (("inverse-leak", True), ("duplicate-relation-leak", False)):
         given = giveaways(
-            facts, test, dataset.valid, dataset.inference.num_entities, reverse=reverse
+            facts,
+            test,
+            dataset.valid,
+            dataset.inference.num_entities,
+            dataset.inference.num_relations,
+            reverse=reverse,
         )
         leaked = np.flatnonzero(given >= 0)
         if len(leaked):

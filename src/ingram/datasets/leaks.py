@@ -7,70 +7,84 @@ copying, which is what FB15k and WN18 were withdrawn for.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Iterator
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from ingram.graph import Ids
+from ingram.graph import Ids, triple_keys
 
 CONSISTENT = 0.8
 """Of the pairs of both relations, the share that they must have in common."""
 SUPPORT = 3
 """Fewer common pairs than this prove nothing."""
+BLOCK = 256
+"""Relations compared with all others at once; bounds the memory."""
 
 
-def giveaways(facts: Ids, targets: Ids, others: Ids, num_entities: int, *, reverse: bool) -> Ids:
+def giveaways(
+    facts: Ids, targets: Ids, others: Ids, num_entities: int, num_relations: int, *, reverse: bool
+) -> Ids:
     """(T,): for each target triple the row of a fact that gives it away, or -1.
 
     ``reverse``: look for (t, r', h) with r' equal to r or consistently its inverse; otherwise for
     (h, r', t) with r' another relation and consistently the same. ``others`` are triples of the
     same graph that are no facts; how consistent two relations are is judged on all of them.
     """
-    pairs = _pairs(facts, num_entities, reverse=reverse)
-    order = np.argsort(pairs, kind="stable")
-    asked = _pairs(targets, num_entities, reverse=False)
-    start = np.searchsorted(pairs[order], asked, side="left")
-    count = np.searchsorted(pairs[order], asked, side="right") - start
-    if reverse:
-        count[targets[:, 0] == targets[:, 2]] = 0  # a loop is its own reverse and proves nothing
-    target = np.repeat(np.arange(len(targets)), count)
-    offset = np.arange(len(target)) - np.repeat(np.cumsum(count) - count, count)
-    fact = order[np.repeat(start, count) + offset]
-
-    everything = np.concatenate([facts, targets, others])
-    given = _related(everything, targets[target, 1], facts[fact, 1], num_entities, reverse)
+    size = (num_entities, num_relations)
+    keys = triple_keys(facts, *size)
+    order = np.argsort(keys)
+    keys = keys[order]
+    answers = targets[:, [2, 1, 0]] if reverse else targets.copy()
     found = np.full(len(targets), -1, dtype=np.int64)
-    found[target[given][::-1]] = fact[given][::-1]  # the last write, so the first fact, stays
+
+    def look(rows: Ids, relation: Ids | int) -> None:
+        """Where a target has no fact yet, take the one under ``relation``."""
+        answers[rows, 1] = relation
+        asked = triple_keys(answers[rows], *size)
+        at = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
+        hit = (keys[at] == asked) & (found[rows] < 0)
+        found[rows[hit]] = order[at[hit]]
+
+    if not len(facts) or not len(targets):
+        return found
+    if reverse:  # a loop is its own reverse and proves nothing
+        rows = np.flatnonzero(targets[:, 0] != targets[:, 2])
+        look(rows, targets[rows, 1])
+    else:
+        rows = np.arange(len(targets))
+    by_relation = rows[np.argsort(targets[rows, 1], kind="stable")]
+    ends = np.cumsum(np.bincount(targets[rows, 1], minlength=num_relations))
+    everything = np.concatenate([facts, targets, others])
+    for one, other in _consistent(everything, *size, reverse=reverse):
+        look(by_relation[ends[one - 1] if one else 0 : ends[one]], other)
     return found
 
 
-def _pairs(triples: Ids, num_entities: int, *, reverse: bool) -> Ids:
-    first, second = (2, 0) if reverse else (0, 2)
-    keys: Ids = triples[:, first] * num_entities + triples[:, second]
-    return keys
+def _consistent(
+    triples: Ids, num_entities: int, num_relations: int, *, reverse: bool
+) -> Iterator[tuple[int, int]]:
+    """Ordered pairs of different relations that are consistently inverse, or twins.
 
+    With a row of ones a relation and a column a pair of entities, the product of the matrix and
+    its transpose (columns reversed for inverses) counts the pairs that two relations share.
+    """
+    _, first = np.unique(triple_keys(triples, num_entities, num_relations), return_index=True)
+    heads, relations, tails = triples[first].T
+    forward = heads * num_entities + tails
+    backward = tails * num_entities + heads if reverse else forward
+    columns, ours = np.unique(forward, return_inverse=True)
+    at = np.minimum(np.searchsorted(columns, backward), len(columns) - 1)
+    met = columns[at] == backward  # a reversed pair that no relation has cannot be shared
 
-def _related(triples: Ids, asked: Ids, stated: Ids, num_entities: int, reverse: bool) -> np.ndarray:
-    """(C,) bool: whether relation ``stated[i]`` answers for relation ``asked[i]``."""
-    by_relation = np.argsort(triples[:, 1], kind="stable")
-    ends = np.cumsum(np.bincount(triples[:, 1]))
-    forward = _pairs(triples[by_relation], num_entities, reverse=False)
-    backward = _pairs(triples[by_relation], num_entities, reverse=reverse)
-
-    @lru_cache(maxsize=256)
-    def distinct(relation: int, *, turned: bool) -> Ids:
-        start = ends[relation - 1] if relation else 0
-        return np.unique((backward if turned else forward)[start : ends[relation]])
-
-    def consistent(one: int, other: int) -> bool:
-        if one == other:
-            return reverse
-        ours, theirs = distinct(one, turned=False), distinct(other, turned=True)
-        needed = max(SUPPORT, CONSISTENT * max(len(ours), len(theirs)))
-        if min(len(ours), len(theirs)) < needed:
-            return False
-        return bool(np.intersect1d(ours, theirs, assume_unique=True).size >= needed)
-
-    pairs, where = np.unique(asked * len(ends) + stated, return_inverse=True)
-    answers = [consistent(*divmod(int(pair), len(ends))) for pair in pairs]
-    return np.array(answers, dtype=bool)[where]
+    shape = (num_relations, len(columns))
+    ones = np.ones(len(relations), dtype=np.int64)
+    have = csr_array((ones, (relations, ours)), shape)
+    want = csr_array((ones[met], (relations[met], at[met])), shape).T.tocsr()
+    sizes = np.bincount(relations, minlength=num_relations)
+    for start in range(0, num_relations, BLOCK):
+        common = (have[start : start + BLOCK] @ want).tocoo()
+        one, other = common.coords[0].astype(np.int64) + start, common.coords[1]
+        needed = np.maximum(SUPPORT, CONSISTENT * np.maximum(sizes[one], sizes[other]))
+        kept = (common.data >= needed) & (one != other)
+        yield from zip(one[kept].tolist(), other[kept].tolist(), strict=True)
