@@ -17,6 +17,10 @@ class DatasetError(IngramError):
     """A dataset folder lacks a file, or its parts do not fit together."""
 
 
+class DownloadError(IngramError):
+    """A named dataset could not be fetched, or what came is not what was published."""
+
+
 class UnknownLabelError(IngramError):
     """A label that the graph does not hold."""
 
