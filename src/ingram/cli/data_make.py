@@ -8,7 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from ingram.cli.data_tables import print_generated, print_statistics, print_synthetic
+from ingram.cli.data_tables import (
+    print_generated,
+    print_statistics,
+    print_synthetic,
+    progress_bar,
+)
 from ingram.cli.options import Graph, Json
 from ingram.cli.screen import console, note, print_json
 from ingram.datasets import open_dataset
@@ -18,12 +23,12 @@ from ingram.datasets.sizes import COUNTS, PARTS, SizeRange, Sizes
 from ingram.datasets.statistics import dataset_statistics, graph_statistics
 from ingram.datasets.statistics_page import statistics_page
 from ingram.datasets.synthetic import write_synthetic_folder, write_synthetic_graph
-from ingram.datasets.synthetic_plan import KINDS, SyntheticConfig
+from ingram.datasets.synthetic_plan import KINDS, SyntheticConfig, plan
 from ingram.datasets.writing import write_dataset
 from ingram.errors import ConfigError, DatasetError
 from ingram.graph import Dataset
 from ingram.io import read_graph
-from ingram.io.atomic import write_text
+from ingram.io.atomic import want_new_folder, write_text
 from ingram.splits import three_way_split
 
 NewFolder = Annotated[
@@ -78,14 +83,18 @@ def generate_command(
     wanted = tuple(SizeRange.parse(text) for text in sizes or [])
     if preset_name and seeds > 1 and not given and not sizes:
         wanted = preset(preset_name).ranges()
-    made = generate(
-        read_graph(graph),
-        config,
-        seed=seed,
-        seeds=seeds,
-        wanted=wanted,
-        name=output.resolve().name,
-    )
+    want_new_folder(output)
+    whole = read_graph(graph)
+    with progress_bar("seeds tried", seeds, quiet=as_json or seeds == 1) as step:
+        made = generate(
+            whole,
+            config,
+            seed=seed,
+            seeds=seeds,
+            wanted=wanted,
+            name=output.resolve().name,
+            on_seed=step,
+        )
     recipe = {"made_by": "ingram data generate", "graph": graph.name, **made.report.as_dict()}
     write_dataset(made.dataset, output, about=made.report.about(graph.name), recipe=recipe)
     if as_json:
@@ -119,6 +128,7 @@ def split_command(
     Writes train.txt, valid.txt and test.txt; every entity and relation is among the facts. This
     is not an inductive dataset: `ingram data generate` cuts one.
     """
+    want_new_folder(output)
     whole = read_graph(graph)
     kept, valid, test = three_way_split(whole, seed, facts)
     dataset = Dataset(output.resolve().name, kept, kept, valid, test, inductive=False)
@@ -192,13 +202,15 @@ def synthesize_command(
     if output.suffix in OTHER_FILES:
         raise ConfigError(f"{output}: want a folder, or a file that ends in .tsv or .txt")
     if output.suffix in SINGLE_FILES:
-        count = write_synthetic_graph(config, output, seed=seed)
+        with progress_bar("writing", len(plan(config)), quiet=as_json) as step:
+            count = write_synthetic_graph(config, output, seed=seed, on_group=step)
         if as_json:
             print_json({"file": str(output), "triples": count})
             return
         console.print(f"{count:,} triples in {output}", highlight=False, soft_wrap=True)
         return
-    report = write_synthetic_folder(config, output, seed=seed)
+    with progress_bar("writing", 2 * len(plan(config)), quiet=as_json) as step:
+        report = write_synthetic_folder(config, output, seed=seed, on_group=step)
     if as_json:
         print_json({"folder": str(output), **report.as_dict()})
         return

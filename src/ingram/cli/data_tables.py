@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from ingram.cli.screen import console, figure, note, printable
+from ingram.cli.screen import console, error_console, figure, note, printable
 from ingram.datasets.generator_report import GeneratorReport
 from ingram.datasets.statistics import QUANTILES, DatasetStatistics, GraphStatistics, graphs_of
 from ingram.datasets.statistics_page import degree_rows, novelty_rows, rows_of
 from ingram.datasets.synthetic import SyntheticReport
 
 MOST_RELATIONS = 10
+
+
+@contextmanager
+def progress_bar(what: str, steps: int, *, quiet: bool) -> Iterator[Callable[[], None]]:
+    """A bar that is gone when done; call what it gives at each step."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    bar = Progress(
+        *columns, TimeRemainingColumn(), console=error_console, transient=True, disable=quiet
+    )
+    with bar:
+        task = bar.add_task(what, total=steps)
+        yield lambda: bar.advance(task)
 
 
 def print_generated(report: GeneratorReport) -> None:

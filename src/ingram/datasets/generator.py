@@ -7,7 +7,7 @@ was decided.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,12 +84,14 @@ def generate(
     seeds: int = 1,
     wanted: Iterable[SizeRange] = (),
     name: str = "generated",
+    on_seed: Callable[[], None] = lambda: None,
 ) -> Generated:
     """Cut a dataset by Algorithm 2.
 
     Seeds ``seed``, ``seed + 1``, … are tried, ``seeds`` of them at most: the first whose sizes
     all lie in the ``wanted`` ranges, and whose inference graph can be split, is taken. If there is
-    none, the error names the seed that came nearest, by the factor of its worst size.
+    none, the error names the seed that came nearest, by the factor of its worst size. ``on_seed``
+    is called as each has been tried.
     """
     source, wanted = _Source.of(graph), tuple(wanted)
     failures: list[tuple[float, str]] = []
@@ -102,9 +104,10 @@ def generate(
                 return _finish(source, config, cut, attempt, rng, name)
         except (GeneratorError, SplitError) as error:
             failures.append((np.inf, f"seed {attempt}: {error}"))
+            on_seed()
             continue
         why = f"seed {attempt}: want {missed}, got {missed.size(cut.sizes):,}"
-        log.info("%s", why)
+        on_seed()
         failures.append((missed.factor(cut.sizes), why))
     nearest = min(failures, key=lambda failure: failure[0])[1]
     if seeds == 1:

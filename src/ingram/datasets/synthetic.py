@@ -9,7 +9,7 @@ is told in ``synthetic_optimum``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,10 @@ from ingram.io.atomic import creating_folder, replacing
 TRAIN, INFERENCE = 0, 1
 
 
+def _nothing() -> None:
+    """To be called on progress that nobody watches."""
+
+
 @dataclass(frozen=True)
 class SyntheticReport:
     """The settings, the rules of either graph as text, and the best possible MRR on each split."""
@@ -39,7 +43,9 @@ class SyntheticReport:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        return asdict(self)
+        plain = asdict(self)
+        plain["config"]["entities"] = self.config.num_entities
+        return plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,28 +120,38 @@ def _names(config: SyntheticConfig, graph: int) -> KnowledgeGraph:
     )
 
 
-def write_synthetic_graph(config: SyntheticConfig, path: Path, *, seed: int = 0) -> int:
-    """One graph as tab-separated lines, a group at a time; how many triples it has."""
+def write_synthetic_graph(
+    config: SyntheticConfig, path: Path, *, seed: int = 0, on_group: Callable[[], None] = _nothing
+) -> int:
+    """One graph as tab-separated lines, a group at a time; how many triples it has.
+
+    ``on_group`` is called as each has been written.
+    """
     names, count = _names(config, TRAIN), 0
     try:
         with replacing(path) as temporary, temporary.open("wb") as file:
             for group in graph_groups(config, seed, TRAIN):
                 write_lines(file, names.decode(group.all))
                 count += len(group.all)
+                on_group()
     except OSError as error:
         raise DatasetError(f"{path}: cannot be written: {error.strerror or error}") from error
     return count
 
 
 def write_synthetic_folder(
-    config: SyntheticConfig, folder: Path, *, seed: int = 0
+    config: SyntheticConfig, folder: Path, *, seed: int = 0, on_group: Callable[[], None] = _nothing
 ) -> SyntheticReport:
-    """The dataset of :func:`synthesize` as a folder, a group at a time."""
+    """The dataset of :func:`synthesize` as a folder, a group at a time, first the training graph's.
+
+    ``on_group`` is called as each has been written.
+    """
     train, inference, tally = _names(config, TRAIN), _names(config, INFERENCE), Tally()
     with creating_folder(folder) as unfinished:
         with (unfinished / "train.txt").open("wb") as file:
             for group in graph_groups(config, seed, TRAIN):
                 write_lines(file, train.decode(group.all))
+                on_group()
         for group, held in inference_groups(config, seed):
             parts: dict[str, Ids] = {"msg": held.facts}
             parts |= {split: held.triples(split) for split in SPLITS}
@@ -143,6 +159,7 @@ def write_synthetic_folder(
                 with (unfinished / f"{name}.txt").open("ab") as file:
                     write_lines(file, inference.decode(triples))
             tally.add(group, held, config.num_entities)
+            on_group()
         report = SyntheticReport(config, seed, rules_of(config), tally.optimum())
         recipe = {"made_by": "ingram data synthesize", **report.as_dict()}
         describe_folder(unfinished, folder.resolve().name, _about(report), recipe)

@@ -24,6 +24,14 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def want_new_folder(path: Path) -> None:
+    """Refuse a place to write a folder to that is taken; ask this before long work."""
+    if path.is_dir() and any(path.iterdir()):
+        raise DatasetError(f"{path}: want a new or empty folder to write to, got one with files")
+    if path.exists() and not path.is_dir():
+        raise DatasetError(f"{path}: want a new or empty folder to write to, got a file")
+
+
 @contextmanager
 def creating_folder(path: Path) -> Iterator[Path]:
     """A temporary folder beside ``path`` to fill; renamed to it when the block ends well.
@@ -31,10 +39,8 @@ def creating_folder(path: Path) -> Iterator[Path]:
     A folder that holds something already is refused before anything is written.
     """
     path = path.resolve()
+    want_new_folder(path)
     try:
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            what = "a folder with files in it" if path.is_dir() else "a file"
-            raise DatasetError(f"{path}: want a new or empty folder to write to, got {what}")
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         temporary.mkdir()
