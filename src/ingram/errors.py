@@ -29,6 +29,10 @@ class SplitError(IngramError):
     """A graph leaves nothing to predict once its spanning forest and relation cover are taken."""
 
 
+class GeneratorError(IngramError):
+    """A graph is too small or too sparse to cut the dataset asked for."""
+
+
 class ConfigError(IngramError):
     """A configuration value is unknown, of the wrong type or out of range."""
 
