@@ -7,19 +7,14 @@ import shlex
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from ingram.cli import data_make
+from ingram.cli.data import data_app
 from ingram.datasets import writing
+from ingram.datasets.generator import generate
+from ingram.datasets.presets import GeneratorConfig
 from ingram.errors import ConfigError, DatasetError, GeneratorError, IngramError
 from ingram.io import read_dataset, read_graph
-
-app = typer.Typer()
-app.command("generate")(data_make.generate_command)
-app.command("split")(data_make.split_command)
-app.command("synthesize")(data_make.synthesize_command)
-app.command("info")(data_make.info_command)
 
 FILES = ["README.md", "made.json", "msg.txt", "test.txt", "train.txt", "valid.txt"]
 CUT = "--n-train 2 --n-inference 20 --p-rel 0.4 --p-tri 0.5"
@@ -27,7 +22,7 @@ CUT = "--n-train 2 --n-inference 20 --p-rel 0.4 --p-tri 0.5"
 
 def ingram_data(line: str):
     """What ``ingram data LINE`` prints; its error is raised."""
-    result = CliRunner().invoke(app, shlex.split(line))
+    result = CliRunner().invoke(data_app, shlex.split(line))
     if isinstance(result.exception, IngramError):
         raise result.exception
     assert result.exit_code == 0, result.output
@@ -63,9 +58,7 @@ def test_generate_writes_the_four_files_and_how_they_were_made(graph, tmp_path):
 
 
 def test_the_folder_reads_back_as_the_dataset_that_was_made(graph, tmp_path):
-    made = data_make.generate(
-        read_graph(graph), data_make.GeneratorConfig(2, 20, 0.4, 0.5), seed=3
-    ).dataset
+    made = generate(read_graph(graph), GeneratorConfig(2, 20, 0.4, 0.5), seed=3).dataset
     ingram_data(f"generate {graph} -o {tmp_path / 'made'} {CUT} --seed 3")
     read = read_dataset(tmp_path / "made")
     assert labelled(read.train) == labelled(made.train)

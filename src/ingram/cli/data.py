@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,16 +11,19 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from rich.table import Table
 from rich.text import Text
 
+from ingram.cli import data_make
 from ingram.cli.options import Data, Json
 from ingram.cli.screen import console, error_console, figure, note, print_json, printable
 from ingram.datasets import open_dataset, registry
 from ingram.datasets.checks import KINDS, Finding, check, fatal
 from ingram.datasets.download import download
 from ingram.datasets.explain import Explanation, explain
-from ingram.datasets.registry import Benchmark, benchmark, located
+from ingram.datasets.registry import EMBEDDED, Benchmark, benchmark, located
 
 data_app = typer.Typer(
-    help="Datasets: explain, check, list, download.", no_args_is_help=True, rich_markup_mode="rich"
+    help="Datasets: explain, check and measure them; fetch benchmarks; make new ones.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
 )
 
 Name = Annotated[str, typer.Argument(help="A benchmark's name, such as NL-100.", metavar="NAME")]
@@ -85,16 +89,6 @@ def list_command(as_json: Json = False) -> None:
     note(f"licence: {registry.LICENCE}; cache: {registry.cache_folder()}")
 
 
-@data_app.command("info")
-def info_command(name: Name, as_json: Json = False) -> None:
-    """Print a benchmark's source, licence, sizes and files."""
-    one = benchmark(name)
-    if as_json:
-        print_json(_card(one))
-    else:
-        print_card(one)
-
-
 @data_app.command("download")
 def download_command(
     name: Name,
@@ -137,6 +131,36 @@ def download_command(
         print_json(_card(one))
     else:
         console.print(f"{name}: complete and genuine, in {folder}", soft_wrap=True, highlight=False)
+
+
+@data_app.command("info")
+def info_command(
+    data: Annotated[
+        str,
+        typer.Argument(help="A dataset (folder or name), or a file of triples.", metavar="DATA"),
+    ],
+    html: data_make.Html = None,
+    as_json: Json = False,
+) -> None:
+    """Sizes, degrees, components, relation types, and what is new in a dataset.
+
+    Of a benchmark also its source, licence and files.
+    """
+    if Path(data).exists() or data in (*EMBEDDED, "-"):
+        data_make.info(data, html, as_json)
+        return
+    one = benchmark(data)
+    if not as_json:
+        print_card(one)
+    if one.cached:
+        data_make.info(data, html, as_json, card=_card(one))
+    elif as_json:
+        print_json(_card(one))
+
+
+data_app.command("generate")(data_make.generate_command)
+data_app.command("split")(data_make.split_command)
+data_app.command("synthesize")(data_make.synthesize_command)
 
 
 def print_explanation(found: Explanation) -> None:

@@ -1,4 +1,4 @@
-"""``ingram data generate | split | synthesize | info``."""
+"""``ingram data generate | split | synthesize``, and the figures of ``info``."""
 
 from __future__ import annotations
 
@@ -218,26 +218,26 @@ def synthesize_command(
     _say_written(output)
 
 
-def info_command(
-    data: Annotated[Path, typer.Argument(help="A dataset (folder or name), or a file of triples.")],
-    html: Annotated[
-        Path | None, typer.Option(help="Write a page with figures to this file.", metavar="FILE")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Sizes, degrees, components, relation types, and what is new in a dataset."""
-    single = data.is_file() or str(data) == "-"
+Html = Annotated[
+    Path | None, typer.Option(help="Write a page with figures to this file.", metavar="FILE")
+]
+
+
+def info(data: str, html: Path | None, as_json: bool, card: dict[str, Any] | None = None) -> None:
+    """Print, and with ``html`` draw, the statistics of a dataset or of a file of triples."""
+    path = Path(data)
+    single = path.is_file() or data == "-"
     statistics = (
         graph_statistics(read_graph(data)) if single else dataset_statistics(open_dataset(data))
     )
-    title = data.resolve().name if data.exists() else str(data)
+    title = path.resolve().name if path.exists() else data
     if html:
         try:
             write_text(html, statistics_page(title, statistics))
         except OSError as error:
             raise DatasetError(f"{html}: cannot be written: {error.strerror or error}") from error
     if as_json:
-        print_json({"name": title, **statistics.as_dict()})
+        print_json({"name": title, **(card or {}), **statistics.as_dict()})
         return
     print_statistics(title, statistics)
     if html:
