@@ -17,12 +17,20 @@ class DatasetError(IngramError):
     """A dataset folder lacks a file, or its parts do not fit together."""
 
 
+class DownloadError(IngramError):
+    """A named dataset could not be fetched, or what came is not what was published."""
+
+
 class UnknownLabelError(IngramError):
     """A label that the graph does not hold."""
 
 
 class SplitError(IngramError):
     """A graph leaves nothing to predict once its spanning forest and relation cover are taken."""
+
+
+class GeneratorError(IngramError):
+    """A graph is too small or too sparse to cut the dataset asked for."""
 
 
 class ConfigError(IngramError):

@@ -205,6 +205,15 @@ def _distinct(columns: Iterable[pl.Series]) -> pl.Series:
     return pl.concat([c.rename("label") for c in columns]).unique(maintain_order=True)
 
 
+@dataclass(frozen=True)
+class Repeats:
+    """Triples that a part of a dataset states again: how many were dropped, some as labels."""
+
+    part: str
+    count: int
+    examples: tuple[tuple[str, ...], ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """What a model learns from and what it is tested on.
@@ -212,6 +221,7 @@ class Dataset:
     train: the training graph. inference: the observed facts of the graph the model is applied to.
     valid, test: (T, 3) ids in the inference graph's vocabularies. ``inductive`` is false when the
     inference graph is the training graph itself: then the figures say nothing about new entities.
+    ``repeats``: what the files stated more than once.
     """
 
     name: str
@@ -220,6 +230,7 @@ class Dataset:
     valid: Ids
     test: Ids
     inductive: bool = True
+    repeats: tuple[Repeats, ...] = ()
 
     def split(self, name: str) -> Ids:
         """The triples of split ``valid`` or ``test``."""

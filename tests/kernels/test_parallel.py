@@ -63,7 +63,7 @@ def test_a_process_confined_to_one_core_uses_one_thread():
         "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
         "import ingram, torch; print(torch.get_num_threads())"
     )
-    environment = {k: "" for k in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+    environment = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "")
     code = "import os\nfor k in ('OMP_NUM_THREADS', 'MKL_NUM_THREADS'): os.environ.pop(k)\n" + code
     assert run_python(code, **environment) == "1"
 
