@@ -55,20 +55,21 @@ def test_duplicates_are_dropped_from_every_part(folder):
     check(read_dataset(folder))
 
 
-@pytest.mark.parametrize("name", list(FILES))
+@pytest.mark.parametrize("name", ["train", "valid", "test"])
 def test_a_missing_file_is_refused_with_what_is_there(folder, name):
     (folder / f"{name}.txt").unlink()
     with pytest.raises(DatasetError) as caught:
         read_dataset(folder)
     held = ", ".join(f"{n}.txt" for n in sorted(FILES) if n != name)
-    assert str(caught.value) == (
-        f"{folder}: want train, msg, valid and test as .txt or .txt.gz, found no {name}.txt "
-        f"(the folder holds {held})"
-    )
+    message = str(caught.value)
+    assert message.startswith(f"{folder}: ")
+    assert f"the folder holds {held};" in message
+    assert f"the four-file form wants train, msg, valid, test (lacks {name})" in message
+    assert "\n" not in message
 
 
 def test_an_empty_folder_is_refused(tmp_path):
-    with pytest.raises(DatasetError, match=r"found no train.txt \(the folder holds nothing\)"):
+    with pytest.raises(DatasetError, match="the folder holds nothing"):
         read_dataset(tmp_path)
 
 
