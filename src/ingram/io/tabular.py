@@ -34,7 +34,10 @@ def read_triples(path: str | Path) -> pl.DataFrame:
     """
     path = Path(path)
     lines = _lines(path).with_row_index("number", offset=1)
-    lines = lines.with_columns(pl.col("line").str.strip_suffix("\r")).filter(pl.col("line") != "")
+    line = pl.col("line").str.strip_suffix("\r")
+    first = pl.col("number") == 1  # where a byte order mark may stand
+    line = pl.when(first).then(line.str.strip_prefix("\ufeff")).otherwise(line)
+    lines = lines.with_columns(line).filter(pl.col("line") != "")
     if not len(lines):
         raise TriplesError(f"{path}: want lines of head, relation, tail, got an empty file")
     tabs = lines["line"].str.count_matches("\t", literal=True)
@@ -54,13 +57,13 @@ def read_triples(path: str | Path) -> pl.DataFrame:
 
 
 def _lines(path: Path) -> pl.DataFrame:
+    if path.is_dir():  # of which polars would read every file
+        raise TriplesError(f"{path}: want a file of triples, got a folder")
     try:
-        return pl.read_lines(path)
+        return pl.read_lines(path, glob=False)
     except FileNotFoundError as error:
         raise TriplesError(f"{path}: no such file") from error
     except (PolarsError, OSError) as error:
-        if path.is_dir():
-            raise TriplesError(f"{path}: want a file of triples, got a folder") from error
         raise _reading_error(path, error) from error
 
 

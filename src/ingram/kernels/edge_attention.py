@@ -72,7 +72,8 @@ def plain_edge_attention(
     """The same in plain torch, on any device, with an (edges x width) array or two."""
     count = edges.num_nodes
     degrees = edges.pointers.diff()
-    node = torch.arange(count, device=nodes.device).repeat_interleave(degrees)
+    every = torch.arange(count, device=nodes.device)
+    node = every.repeat_interleave(degrees, output_size=edges.num_edges)
     kind = edges.kinds.long()
     targets, sources = nodes[:, :, :2], nodes[:, :, 2:]
     ends = sources[:, edges.sources.long()]  # (S, E, 2, H, D)
@@ -84,12 +85,13 @@ def plain_edge_attention(
         mean = mean.index_add(1, node, kinds[:, kind])
         mean = mean / degrees.clamp(min=1).view(-1, 1, 1, 1)
         ends = torch.cat([ends, sources + mean], dim=1)
-        node = torch.cat([node, torch.arange(count, device=node.device)])
+        node = torch.cat([node, every])
 
     hidden = leaky_relu(targets[:, node, 0] + ends[:, :, 0], SLOPE)
     logits = (hidden * attention).sum(-1)  # (S, E, H)
     if bias is not None:
-        logits = logits + bias[kind]
+        loops = bias.new_zeros(count if mean_loop else 0, bias.shape[1])
+        logits = logits + torch.cat([bias[kind], loops])
     spread = node.view(1, -1, 1).expand_as(logits)
     top = logits.detach().new_full((logits.shape[0], count, logits.shape[2]), -torch.inf)
     top = top.scatter_reduce(1, spread, logits.detach(), "amax")

@@ -17,8 +17,10 @@ import math
 import numba
 import numpy as np
 
-compiled = numba.njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
-inlined = numba.njit(nogil=True, fastmath=True, error_model="numpy", inline="always")
+from ingram.kernels.parallel import FASTMATH
+
+compiled = numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy", cache=True)
+inlined = numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy", inline="always")
 
 
 @compiled
@@ -153,7 +155,7 @@ def _forward_head(
                 if mean_loop:
                     _add_value(result, logits[degree], ends, v, mean, 0)
         for c in range(width):
-            out[v, h, c] = result[c] if result[c] > 0 else 0
+            out[v, h, c] = 0 if result[c] < 0 else result[c]  # a NaN stays one
 
 
 @inlined
@@ -229,7 +231,7 @@ def _backward_head(
         for c in range(width):
             query[c] = nodes[v, 0, h, c]
         for c in range(width):
-            masked[c] = grad[v, h, c] if out[v, h, c] > 0 else zero
+            masked[c] = zero if out[v, h, c] <= 0 else grad[v, h, c]
         delta = zero
         for c in range(width):
             delta += masked[c] * (out[v, h, c] - nodes[v, 1, h, c])

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ingram.kernels import parallel
 
-compiled = numba.njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
+compiled = numba.njit(nogil=True, fastmath=parallel.FASTMATH, error_model="numpy", cache=True)
 
 
 def triple_scores(

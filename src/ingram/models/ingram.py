@@ -72,17 +72,24 @@ class Features:
         rng: np.random.Generator,
         draws: int = 1,
     ) -> Features:
-        """Glorot-normal on each table, gain sqrt(2): the deviation is 2 / sqrt(count + width)."""
+        """Glorot-normal on each table, gain sqrt(2): the deviation is 2 / sqrt(count + width).
 
-        def table(count: int, width: int) -> Tensor:
-            normal = rng.standard_normal((draws, count, width), dtype=np.float32)
-            normal *= np.float32(2 / (count + width) ** 0.5)
-            return torch.from_numpy(normal)
-
-        return cls(
-            table(2 * num_relations, config.relation_width),
-            table(num_entities, config.entity_width),
-        )
+        A draw follows the one before it in the generator, so it does not depend on how many are
+        made at once.
+        """
+        tables = [
+            np.empty((draws, count, width), np.float32)
+            for count, width in (
+                (2 * num_relations, config.relation_width),
+                (num_entities, config.entity_width),
+            )
+        ]
+        for draw in range(draws):
+            for table in tables:
+                rng.standard_normal(dtype=np.float32, out=table[draw])
+        for table in tables:
+            table *= np.float32(2 / (table.shape[1] + table.shape[2]) ** 0.5)
+        return cls(*map(torch.from_numpy, tables))
 
     def to(self, like: Tensor) -> Features:
         """On the device and with the dtype of ``like``."""

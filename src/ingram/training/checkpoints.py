@@ -126,6 +126,9 @@ class RunDirectory:
                 shape = parameter.shape
                 saved = checked_tensor(path, tensors, f"model.{parameter_name}", shape)
                 parameter.copy_(saved)
+                optimizer.state.pop(parameter, None)
+                if f"optimizer.step.{parameter_name}" not in tensors:
+                    continue  # no gradient has reached it yet, or none ever does
                 optimizer.state[parameter] = {
                     key: checked_tensor(path, tensors, f"optimizer.{key}.{parameter_name}", wanted)
                     for key, wanted in (("step", ()), ("exp_avg", shape), ("exp_avg_sq", shape))

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from ingram.errors import DivergedError, RunError
+from ingram.errors import ConfigError, DivergedError, RunError
 from ingram.evaluation.metrics import overall
 from ingram.evaluation.ranking import KnownAnswers, rank
 from ingram.graph import Dataset, KnowledgeGraph
@@ -22,6 +22,7 @@ from ingram.models.ingram import InGram
 from ingram.training.checkpoints import Progress, RunDirectory
 from ingram.training.config import PRESETS, Config
 from ingram.training.epochs import VALIDATION, Epoch, Epochs
+from ingram.training.interrupts import Interrupts
 from ingram.training.objectives import margin_loss
 
 
@@ -74,6 +75,8 @@ def fit(
     changes = {"training.seed": seed, **(settings or {})}
     if epochs is not None:
         changes["training.epochs"] = epochs
+    if preset not in PRESETS:
+        raise ConfigError(f"no preset {preset!r}; known are {', '.join(PRESETS)}")
     config = PRESETS[preset].with_settings(changes)
     if isinstance(data, KnowledgeGraph):
         data = hold_out(data, "graph", seed=seed)
@@ -99,8 +102,9 @@ def train(
 ) -> Outcome:
     """Train in a run directory, or go on where the run in it stopped.
 
-    Ctrl-C, or ``minutes`` running out, saves a checkpoint and ends the run early; resuming then
-    gives the same bits as a run that was left alone.
+    Ctrl-C, or ``minutes`` running out, ends the run after the epoch it is at, with a checkpoint;
+    resuming then gives the same bits as a run that was left alone. A second Ctrl-C ends it at
+    once, and resuming goes on from the last validation.
     """
     return _Run(dataset, config, run, listener or Listener()).go(resume, minutes)
 
@@ -128,10 +132,12 @@ class _Run:
             self.run.create(self.config)
         started = time.monotonic() - self.progress.seconds
         deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
-        self.listener.started(self.progress.epoch, self.settings.epochs)
         stopped = "finished"
-        try:
+        with Interrupts() as interrupts:
+            self.listener.started(self.progress.epoch, self.settings.epochs)
             for number in range(self.progress.epoch + 1, self.settings.epochs + 1):
+                if interrupts.noted:
+                    break
                 epoch = self.epochs.prepare(number)
                 loss = self.step(epoch)
                 self.progress.epoch = epoch.number
@@ -151,7 +157,7 @@ class _Run:
                 if out_of_time:
                     stopped = "out of time"
                     break
-        except KeyboardInterrupt:
+        if interrupts.noted and stopped != "diverged":
             stopped = "interrupted"
         if stopped in ("out of time", "interrupted"):
             self.run.save_checkpoint("last", self.model, self.optimizer, self.progress)
@@ -201,7 +207,7 @@ class _Run:
             record["collapse"] = trouble
         self.run.append_metrics(record)
         progress.stale += 1
-        if figures["mrr"] > progress.best.get("mrr", 0.0):
+        if math.isfinite(loss) and figures["mrr"] > progress.best.get("mrr", 0.0):
             progress.stale = 0
             progress.best = {k: record[k] for k in ("epoch", *figures) if k in record}
             self.model.save(
