@@ -19,6 +19,15 @@ from ingram.io.atomic import replacing
 from ingram.kernels.triple_scores import triple_scores
 
 FORMAT = "ingram-embeddings-1"
+ANSWERS = {
+    "head": pl.String,
+    "relation": pl.String,
+    "tail": pl.String,
+    "score": pl.Float64,
+    "rank": pl.Int64,
+    "known": pl.Boolean,
+}
+"""Columns of a table of answers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,13 +153,13 @@ def answer_table(
     facts = graph.triples
     given, asked = (0, 2) if side == "tail" else (2, 0)
     of_query = (facts[:, given] == anchor) & (facts[:, 1] == relation)
-    is_known = torch.zeros(graph.num_entities, dtype=torch.bool)
+    is_known = torch.zeros(graph.num_entities, dtype=torch.bool, device=scores.device)
     is_known[torch.from_numpy(facts[of_query, asked].copy())] = True
     if known == "hide":
         scores = scores.masked_fill(is_known, -torch.inf)
     best, order = torch.sort(scores, descending=True, stable=True)
     order = order[best > -torch.inf][:k]
-    answers = graph.entities.take(order.numpy())
+    answers = graph.entities.take(order.tolist())
     fixed = [graph.entities.take([anchor])[0]] * len(answers)
     heads, tails = (fixed, answers) if side == "tail" else (answers, fixed)
     return pl.DataFrame(
@@ -158,8 +167,9 @@ def answer_table(
             "head": heads,
             "relation": [graph.relations.take([relation])[0]] * len(answers),
             "tail": tails,
-            "score": scores[order].double().numpy(),
+            "score": scores[order].tolist(),
             "rank": np.arange(1, len(answers) + 1),
-            "known": is_known[order].numpy(),
-        }
+            "known": is_known[order].tolist(),
+        },
+        schema=ANSWERS,
     )
