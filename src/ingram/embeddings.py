@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import torch
+from polars.exceptions import PolarsError
 from torch import Tensor
 
-from ingram.errors import DivergedError, UnknownLabelError
-from ingram.graph import Ids, KnowledgeGraph
+from ingram.errors import DivergedError, EmbeddingsError, UnknownLabelError
+from ingram.graph import Ids, KnowledgeGraph, Vocabulary
+from ingram.io.atomic import replacing
 from ingram.kernels.triple_scores import triple_scores
+
+FORMAT = "ingram-embeddings-1"
+ANSWERS = {
+    "head": pl.String,
+    "relation": pl.String,
+    "tail": pl.String,
+    "score": pl.Float64,
+    "rank": pl.Int64,
+    "known": pl.Boolean,
+}
+"""Columns of a table of answers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +54,59 @@ class Embeddings:
     @property
     def width(self) -> int:
         return self.entities.shape[1]
+
+    def save(self, path: str | Path) -> None:
+        """Write a Parquet table: kind (entity or relation), label, vector."""
+        path = Path(path)
+        table = pl.concat(
+            pl.DataFrame(
+                {
+                    "kind": pl.Series([kind] * len(vocabulary), dtype=pl.String),
+                    "label": vocabulary.labels,
+                    "vector": pl.Series(
+                        vectors.float().cpu().numpy(), dtype=pl.Array(pl.Float32, self.width)
+                    ),
+                }
+            )
+            for kind, vocabulary, vectors in (
+                ("entity", self.graph.entities, self.entities),
+                ("relation", self.graph.relations, self.relations),
+            )
+        )
+        if not path.parent.is_dir():
+            raise EmbeddingsError(f"{path}: no folder {path.parent} to write into")
+        metadata = {"ingram": json.dumps({"format": FORMAT, "made": self.made})}
+        with replacing(path) as temporary:
+            table.write_parquet(temporary, metadata=metadata)
+
+    @classmethod
+    def load(cls, path: str | Path, graph: KnowledgeGraph | None = None) -> Embeddings:
+        """Read back what :meth:`save` wrote.
+
+        ``graph`` gives the facts that answers are marked known by; its labels must be those of
+        the table. Without it no answer is known.
+        """
+        path = Path(path)
+        try:
+            table = pl.read_parquet(path)
+            made = json.loads(pl.read_parquet_metadata(path)["ingram"])["made"]
+            parts = [table.filter(kind=kind) for kind in ("entity", "relation")]
+            vectors = [torch.from_numpy(part["vector"].to_numpy().copy()) for part in parts]
+        except FileNotFoundError as error:
+            raise EmbeddingsError(f"{path}: no such file") from error
+        except (PolarsError, KeyError, TypeError, ValueError, OSError) as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise EmbeddingsError(f"{path}: want embeddings in Parquet, got {reason}") from error
+        vocabularies = [
+            Vocabulary(part["label"].rename("label"), what)
+            for part, what in zip(parts, ("entity", "relation"), strict=True)
+        ]
+        if graph is None:
+            graph = KnowledgeGraph(np.empty((0, 3), np.int64), vocabularies[0], vocabularies[1])
+        for own, other in zip(vocabularies, (graph.entities, graph.relations), strict=True):
+            if not own.labels.equals(other.labels):
+                raise EmbeddingsError(f"{path}: its {own.what} labels are not those of the graph")
+        return cls(vectors[0], vectors[1], graph, made)
 
     def score(self, triples: Ids) -> Tensor:
         """(T,) scores of triples (T, 3)."""
@@ -85,13 +153,13 @@ def answer_table(
     facts = graph.triples
     given, asked = (0, 2) if side == "tail" else (2, 0)
     of_query = (facts[:, given] == anchor) & (facts[:, 1] == relation)
-    is_known = torch.zeros(graph.num_entities, dtype=torch.bool)
+    is_known = torch.zeros(graph.num_entities, dtype=torch.bool, device=scores.device)
     is_known[torch.from_numpy(facts[of_query, asked].copy())] = True
     if known == "hide":
         scores = scores.masked_fill(is_known, -torch.inf)
     best, order = torch.sort(scores, descending=True, stable=True)
     order = order[best > -torch.inf][:k]
-    answers = graph.entities.take(order.numpy())
+    answers = graph.entities.take(order.tolist())
     fixed = [graph.entities.take([anchor])[0]] * len(answers)
     heads, tails = (fixed, answers) if side == "tail" else (answers, fixed)
     return pl.DataFrame(
@@ -99,8 +167,9 @@ def answer_table(
             "head": heads,
             "relation": [graph.relations.take([relation])[0]] * len(answers),
             "tail": tails,
-            "score": scores[order].double().numpy(),
+            "score": scores[order].tolist(),
             "rank": np.arange(1, len(answers) + 1),
-            "known": is_known[order].numpy(),
-        }
+            "known": is_known[order].tolist(),
+        },
+        schema=ANSWERS,
     )

@@ -17,6 +17,10 @@ class DatasetError(IngramError):
     """A dataset folder lacks a file, or its parts do not fit together."""
 
 
+class DownloadError(IngramError):
+    """A named dataset could not be fetched, or what came is not what was published."""
+
+
 class MissingPackageError(IngramError):
     """A package that only this task needs is not installed."""
 
@@ -29,12 +33,20 @@ class SplitError(IngramError):
     """A graph leaves nothing to predict once its spanning forest and relation cover are taken."""
 
 
+class GeneratorError(IngramError):
+    """A graph is too small or too sparse to cut the dataset asked for."""
+
+
 class ConfigError(IngramError):
     """A configuration value is unknown, of the wrong type or out of range."""
 
 
 class RunError(IngramError):
     """A run directory is missing, incomplete, or of another version."""
+
+
+class EmbeddingsError(IngramError):
+    """A file of embeddings cannot be read or written, or does not fit a graph."""
 
 
 class DivergedError(IngramError):

@@ -17,6 +17,9 @@ import polars as pl
 
 from ingram.errors import TriplesError, UnknownLabelError
 
+FIELDS = ("head", "relation", "tail")
+"""The columns of a frame of labelled triples, in the order of their ids."""
+
 Ids = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float64]
 
@@ -68,9 +71,9 @@ def _frozen_weights(weights: npt.ArrayLike, count: int) -> Weights:
     array = np.array(weights, dtype=np.float64)
     if array.shape != (count,):
         raise TriplesError(f"weights want shape ({count},), got {array.shape}")
-    bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
-    if len(bad):
-        raise TriplesError(f"triple {bad[0] + 1}: want a positive weight, got {array[bad[0]]}")
+    if not (np.isfinite(array) & (array > 0)).all():
+        bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))[0]
+        raise TriplesError(f"triple {bad + 1}: want a positive weight, got {array[bad]}")
     array.flags.writeable = False
     return array
 
@@ -146,11 +149,8 @@ class KnowledgeGraph:
     def encode(self, triples: pl.DataFrame) -> Ids:
         """Ids (T, 3) of labelled triples; an unknown label is an error."""
         columns = []
-        for name, vocabulary in zip(
-            ("head", "relation", "tail"),
-            (self.entities, self.relations, self.entities),
-            strict=True,
-        ):
+        vocabularies = (self.entities, self.relations, self.entities)
+        for name, vocabulary in zip(FIELDS, vocabularies, strict=True):
             ids = vocabulary.ids(triples[name])
             if ids.null_count():
                 vocabulary.id(triples[name].filter(ids.is_null())[0])
@@ -184,25 +184,25 @@ class KnowledgeGraph:
         if weights is not None:
             held = _sums(keys, keys[first], _frozen_weights(weights, len(array)))
         elif self.weights is not None:
-            held = self._weights_of(keys[first])
+            own = triple_keys(self.triples, self.num_entities, self.num_relations)
+            held = _looked_up(own, self.weights, keys[first])
         dropped = len(array) - len(first)
         return KnowledgeGraph(kept, self.entities, self.relations, dropped, held)
-
-    def _weights_of(self, keys: Ids) -> Weights:
-        """Weights of the triples with the given keys; one for those this graph does not hold."""
-        found = np.ones(len(keys))
-        if self.weights is not None:
-            own = triple_keys(self.triples, self.num_entities, self.num_relations)
-            _, here, there = np.intersect1d(keys, own, assume_unique=True, return_indices=True)
-            found[here] = self.weights[there]
-        return found
 
 
 def _sums(keys: Ids, distinct: Ids, weights: Weights) -> Weights:
     """For each of the distinct keys, the sum of the weights that stand under it."""
     order = np.argsort(distinct)
     places = order[np.searchsorted(distinct, keys, sorter=order)]
-    return np.asarray(np.bincount(places, weights, minlength=len(distinct)), np.float64)
+    return np.asarray(np.bincount(places, weights), np.float64)
+
+
+def _looked_up(keys: Ids, weights: Weights, wanted: Ids) -> Weights:
+    """The weights under the wanted keys; one where there is none. No key occurs twice."""
+    found = np.ones(len(wanted))
+    _, here, there = np.intersect1d(wanted, keys, assume_unique=True, return_indices=True)
+    found[here] = weights[there]
+    return found
 
 
 def with_inverses(triples: Ids, num_relations: int) -> Ids:
@@ -233,21 +233,17 @@ def label_frame(triples: pl.DataFrame | Iterable[tuple[str, str, str]]) -> pl.Da
     A column ``weight`` is kept, as floats.
     """
     if isinstance(triples, pl.DataFrame):
-        missing = {"head", "relation", "tail"} - set(triples.columns)
-        if missing:
+        if not set(FIELDS) <= set(triples.columns):
             raise TriplesError(
                 f"want columns head, relation, tail, got {', '.join(triples.columns) or 'none'}"
             )
-        table = triples.select(
-            pl.col("head", "relation", "tail").cast(pl.String),
-            pl.col("^weight$").cast(pl.Float64),
-        )
+        labels, weight = pl.col(FIELDS).cast(pl.String), pl.col("^weight$").cast(pl.Float64)
+        table = triples.select(labels, weight)
     else:
-        schema = {"head": pl.String, "relation": pl.String, "tail": pl.String}
+        schema = dict.fromkeys(FIELDS, pl.String)
         table = pl.DataFrame(list(triples), schema=schema, orient="row")
-    bad = table.with_row_index().filter(
-        pl.any_horizontal(pl.col("head", "relation", "tail").fill_null("") == "")
-    )
+    empty = pl.any_horizontal(pl.col(FIELDS).fill_null("") == "")
+    bad = table.with_row_index().filter(empty)
     if len(bad):
         row = bad.row(0)
         raise TriplesError(f"triple {row[0] + 1}: want three non-empty labels, got {row[1:4]}")
@@ -265,6 +261,15 @@ def _numbered(columns: Iterable[pl.Series]) -> tuple[Ids, pl.Series]:
     return ids, labels.filter(pl.Series(is_new))
 
 
+@dataclass(frozen=True)
+class Repeats:
+    """Triples that a part of a dataset states again: how many were dropped, some as labels."""
+
+    part: str
+    count: int
+    examples: tuple[tuple[str, ...], ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """What a model learns from and what it is tested on.
@@ -272,6 +277,7 @@ class Dataset:
     train: the training graph. inference: the observed facts of the graph the model is applied to.
     valid, test: (T, 3) ids in the inference graph's vocabularies. ``inductive`` is false when the
     inference graph is the training graph itself: then the figures say nothing about new entities.
+    ``repeats``: what the files stated more than once.
     """
 
     name: str
@@ -280,6 +286,7 @@ class Dataset:
     valid: Ids
     test: Ids
     inductive: bool = True
+    repeats: tuple[Repeats, ...] = ()
 
     def split(self, name: str) -> Ids:
         """The triples of split ``valid`` or ``test``."""

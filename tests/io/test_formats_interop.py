@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from format_cases import assert_same, graph_of, triples
 from hypothesis import given, settings
 
 from ingram.errors import MissingPackageError, TriplesError
 from ingram.io import interop
+from tests.io.format_cases import assert_same, graph_of, triples
 
 GRAPH = graph_of([("b", "r", "a"), ("a", "s", "b"), ("b", "s", "a"), ("a", "r", "a")])
 WEIGHTED = graph_of([("b", "r", "a"), ("a", "s", "b")], [2.0, 0.5])

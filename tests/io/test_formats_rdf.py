@@ -4,7 +4,6 @@ import sys
 
 import polars as pl
 import pytest
-from format_cases import one_line
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from ingram.errors import MissingPackageError, TriplesError
 from ingram.io import lines as lines_module
 from ingram.io import read_graph, read_prefixes, read_triples
 from ingram.io.rdf_terms import Labels, faults, parser
+from tests.io.format_cases import one_line
 
 ox = pytest.importorskip("pyoxigraph")
 

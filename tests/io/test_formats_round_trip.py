@@ -6,13 +6,13 @@ import json
 
 import polars as pl
 import pytest
-from format_cases import LABELS, PACK, assert_same, graph_of, triples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingram.errors import TriplesError
 from ingram.io import read_graph, write_graph, write_triples
 from ingram.io.terms import encoded
+from tests.io.format_cases import LABELS, PACK, assert_same, graph_of, triples
 
 quick = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

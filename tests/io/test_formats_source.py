@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 import zstandard
-from format_cases import PACK, one_line
 
 from ingram.errors import TriplesError
 from ingram.io import read_graph, read_triples
 from ingram.io import source as source_module
 from ingram.io.formats import FORMATS, compression_of, format_of
+from tests.io.format_cases import PACK, one_line
 
 TEXT = b"a\tr\tb\nb\tr\tc\n"
 ROWS = [("a", "r", "b"), ("b", "r", "c")]

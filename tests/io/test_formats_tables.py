@@ -6,13 +6,13 @@ import json
 
 import polars as pl
 import pytest
-from format_cases import one_line
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ingram.errors import TriplesError
 from ingram.io import lines as lines_module
 from ingram.io import read_graph, read_triples
+from tests.io.format_cases import one_line
 
 many = settings(
     max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -4,7 +4,6 @@ import gzip
 
 import polars as pl
 import pytest
-from format_cases import LABELS, graph_of, one_line
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from ingram.io import read_graph, shorten, write_graph, write_triples
 from ingram.io import writing as writing_module
 from ingram.io.prefixes import shortened
 from ingram.io.terms import encoded, labels_of, terms
+from tests.io.format_cases import LABELS, graph_of, one_line
 
 GRAPH = graph_of([("a", "r", "b"), ("b", "r", "c")])
 

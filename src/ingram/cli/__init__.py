@@ -8,6 +8,7 @@ import sys
 import typer
 
 from ingram.cli import demo, embed, evaluate, predict, train
+from ingram.cli.data import data_app
 from ingram.cli.screen import error_console
 from ingram.errors import IngramError
 
@@ -24,6 +25,7 @@ app.command("evaluate")(evaluate.evaluate_command)
 app.command("embed")(embed.embed_command)
 app.command("predict")(predict.predict_command)
 app.command("demo")(demo.demo_command)
+app.add_typer(data_app, name="data")
 
 
 def _version(asked: bool) -> None:

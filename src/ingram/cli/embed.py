@@ -1,2 +1,55 @@
-def embed_command() -> None:
-    pass
+"""``ingram embed``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ingram.cli.options import Graph, Json, Run, Threads, use_threads
+from ingram.cli.screen import console, error_console, print_json
+from ingram.datasets import open_graph
+from ingram.models import InGram
+from ingram.training.checkpoints import RunDirectory
+
+
+def embed_command(
+    run: Run,
+    graph: Graph,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The Parquet file to write.")],
+    draws: Annotated[
+        int | None, typer.Option(min=1, help="Random feature sets; the run's own by default.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random features.")] = 0,
+    threads: Threads = None,
+    as_json: Json = False,
+) -> None:
+    """Write vectors of a graph's entities and relations, seen before or not.
+
+    The table has the columns kind (entity or relation), label and vector. Several draws are
+    concatenated, so the vectors are that many times as wide as the model's.
+    """
+    use_threads(threads)
+    draws = draws or RunDirectory(run).config().evaluation.draws
+    model = InGram.load(run)
+    with error_console.status("embedding"):
+        embeddings = model.embed(open_graph(graph), seed=seed, draws=draws)
+        embeddings.save(output)
+    entities, relations = len(embeddings.entities), len(embeddings.relations)
+    if as_json:
+        print_json(
+            {
+                "output": str(output),
+                "entities": entities,
+                "relations": relations,
+                "width": embeddings.width,
+                **embeddings.made,
+            }
+        )
+        return
+    console.print(
+        f"{entities:,} entities and {relations:,} relations, {embeddings.width} wide: {output}",
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -8,11 +8,13 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from ingram.cli.options import Data, Json, Run, Threads, use_threads
+from ingram.cli.options import AllowLeaks, Data, Json, Run, Threads, use_threads
 from ingram.cli.screen import console, describe, metrics_table, note, print_json
+from ingram.cli.soundness import insist_on_sound
 from ingram.datasets import open_dataset
 from ingram.errors import ConfigError
 from ingram.evaluation import TIES, metrics
+from ingram.graph import Dataset
 from ingram.inference.testing import rank_split
 from ingram.models import InGram
 from ingram.training.checkpoints import RunDirectory
@@ -35,6 +37,7 @@ def evaluate_command(
         list[str] | None, typer.Option(help=f"Break down by {', '.join(BREAKDOWNS)}.")
     ] = None,
     hits: Annotated[list[int] | None, typer.Option(help="k of Hits@k.", min=1)] = None,
+    allow_leaks: AllowLeaks = False,
     threads: Threads = None,
     as_json: Json = False,
 ) -> None:
@@ -54,10 +57,9 @@ def evaluate_command(
     if bad := set(by or []) - set(BREAKDOWNS):
         raise ConfigError(f"no breakdown {min(bad)!r}; known are {', '.join(BREAKDOWNS)}")
     dataset = open_dataset(data, seed=config.training.seed)
+    insist_on_sound(dataset, allow_leaks=allow_leaks)
     started = time.perf_counter()
-    result = rank_split(
-        InGram.load(run), dataset, split, config=config, draws=draws, seed=seed
-    )
+    result = rank_split(InGram.load(run), dataset, split, config=config, draws=draws, seed=seed)
     seconds = time.perf_counter() - started
     k = tuple(hits or (1, 3, 10))
     tables = {"both": metrics(result.ranks, ties=ties, hits=k)}
@@ -84,7 +86,7 @@ def evaluate_command(
         console.print(metrics_table(f"by {name}", table, labels=1))
 
 
-def _named(table: pl.DataFrame, name: str, dataset) -> pl.DataFrame:  # type: ignore[no-untyped-def]
+def _named(table: pl.DataFrame, name: str, dataset: Dataset) -> pl.DataFrame:
     if name == "relation":
         labels = dataset.inference.relations.take(table["relation"].to_numpy())
         return table.with_columns(relation=pl.Series(labels))

@@ -13,9 +13,14 @@ from ingram.errors import ConfigError
 Data = Annotated[
     Path,
     typer.Argument(
-        help="A dataset folder (train, msg, valid, test), one triples file, or the word "
+        help="A dataset folder (train, msg, valid, test, or another layout: see `ingram data "
+        "explain`), one triples file, a benchmark's name such as NL-100, or the word "
         "[bold]world[/] for the embedded dataset."
     ),
+]
+AllowLeaks = Annotated[
+    bool,
+    typer.Option("--allow-leaks", help="Go on although `ingram data check` finds errors."),
 ]
 Graph = Annotated[
     Path,

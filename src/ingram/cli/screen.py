@@ -68,19 +68,21 @@ def metrics_table(title: str, table: pl.DataFrame, labels: int) -> Table:
 
 def answers_table(title: str, answers: pl.DataFrame, asked: str) -> Table:
     """Ranked answers with a bar for the score."""
-    shown = Table(title=title, title_justify="left", header_style="bold")
+    shown = Table(title=printable(title), title_justify="left", header_style="bold")
     shown.add_column("rank", justify="right")
     shown.add_column(asked, overflow="fold")
     shown.add_column("score", justify="right")
     shown.add_column("", justify="left")
-    shown.add_column("known", justify="center")
+    with_known = "known" in answers.columns
+    if with_known:
+        shown.add_column("known", justify="center")
     scores = answers["score"].to_list()
     low, high = (min(scores), max(scores)) if scores else (0.0, 0.0)
     for row in answers.iter_rows(named=True):
         width = round(20 * (row["score"] - low) / (high - low)) if high > low else 20
-        mark = "yes" if row["known"] else ""
+        mark = ["yes" if row["known"] else ""] if with_known else []
         shown.add_row(
-            str(row["rank"]), printable(row[asked]), figure(row["score"]), "█" * width, mark
+            str(row["rank"]), printable(row[asked]), figure(row["score"]), "█" * width, *mark
         )
     return shown
 

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ingram.cli.options import Data, Json, Threads, parse_settings, use_threads
+from ingram.cli.options import AllowLeaks, Data, Json, Threads, parse_settings, use_threads
 from ingram.cli.screen import TrainingScreen, console, describe, figure, note, print_json
+from ingram.cli.soundness import insist_on_sound
 from ingram.datasets import open_dataset
 from ingram.errors import ConfigError
 from ingram.experiments.report import write_report
@@ -34,6 +35,7 @@ def train_command(
         list[str] | None,
         typer.Option("--set", help="Change one setting.", metavar="SECTION.KEY=VALUE"),
     ] = None,
+    allow_leaks: AllowLeaks = False,
     threads: Threads = None,
     as_json: Json = False,
 ) -> None:
@@ -60,6 +62,7 @@ def train_command(
             changes["training.seed"] = seed
         config = PRESETS[preset].with_settings(changes)
     dataset = open_dataset(data, seed=config.training.seed)
+    insist_on_sound(dataset, allow_leaks=allow_leaks)
     note(describe(dataset))
     with TrainingScreen(quiet=as_json) as screen:
         outcome = train(dataset, config, run, resume=resume, minutes=minutes, listener=screen)

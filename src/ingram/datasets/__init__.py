@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from importlib.resources import as_file, files
 from pathlib import Path
 
-from ingram.graph import Dataset
+from ingram.datasets.checks import Finding, check, ensure_sound
+from ingram.datasets.registry import EMBEDDED, NAMES, located
+from ingram.graph import Dataset, KnowledgeGraph
 from ingram.io.folder import read_dataset
+from ingram.io.tabular import read_graph
 
-EMBEDDED = ("world",)
+__all__ = ["EMBEDDED", "NAMES", "Finding", "check", "ensure_sound", "open_dataset", "open_graph"]
 
 
 def open_dataset(name: str | Path, *, seed: int = 0) -> Dataset:
-    """The embedded dataset ``world``, or the dataset at a path.
+    """The embedded dataset ``world``, a benchmark such as ``NL-100``, or the dataset at a path.
 
-    A folder or file of that name wins over the embedded one.
+    A folder or file of that name wins. Nothing is fetched: a benchmark that is not in the cache is
+    an error that says how to get it.
     """
-    if str(name) in EMBEDDED and not Path(name).exists():
-        with as_file(files("ingram.datasets") / str(name)) as folder:
-            return read_dataset(folder, seed=seed)
-    return read_dataset(name, seed=seed)
+    with located(name) as path:
+        return read_dataset(path, seed=seed)
+
+
+def open_graph(name: str | Path) -> KnowledgeGraph:
+    """The graph in a triples file; of a dataset, the observed facts of its inference graph."""
+    path = Path(name)
+    if path.is_dir() or (str(name) in (*EMBEDDED, *NAMES) and not path.exists()):
+        return open_dataset(name).inference
+    return read_graph(name)

@@ -30,12 +30,13 @@ class KnownAnswers:
     """For each (anchor, relation, side), the entities that are true answers."""
 
     def __init__(self, triples: Ids, num_relations: int) -> None:
+        """Of all true triples; one that stands in two splits counts once."""
         self.num_relations = num_relations
         self._sides = {}
+        count = int(triples[:, [0, 2]].max(initial=0)) + 1
         for side, given, asked in (("tail", 0, 2), ("head", 2, 0)):
             keys = triples[:, given] * num_relations + triples[:, 1]
-            order = np.argsort(keys, kind="stable")
-            self._sides[side] = (keys[order], triples[order, asked])
+            self._sides[side] = np.divmod(np.unique(keys * count + triples[:, asked]), count)
 
     @classmethod
     def of(cls, dataset: Dataset) -> KnownAnswers:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from ingram.errors import TriplesError
+from ingram.graph import FIELDS
 from ingram.io.lines import shown
 
-FIELDS = ("head", "relation", "tail")
 WEIGHT = "weight"
 
 KNOWN_NAMES = (

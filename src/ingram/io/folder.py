@@ -1,4 +1,4 @@
-"""Datasets on disk: a folder of four files, or one file of triples."""
+"""Datasets on disk: a folder in one of the known layouts, or one file of triples."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from pathlib import Path
 
 import polars as pl
 
-from ingram.errors import DatasetError
-from ingram.graph import Dataset, KnowledgeGraph
+from ingram.graph import Dataset, KnowledgeGraph, Repeats
+from ingram.io.layouts import Layout, recognise
+from ingram.io.openke import read_dictionary, read_numbered
 from ingram.io.tabular import read_graph, read_triples
 from ingram.splits import three_way_split
 
@@ -16,42 +17,60 @@ HELD_OUT_SHARE = 0.8
 
 
 def read_dataset(path: str | Path, *, seed: int = 0) -> Dataset:
-    """A folder with train, msg, valid and test (``.txt`` or ``.txt.gz``), or one triples file.
+    """The dataset of a folder in any layout of :mod:`ingram.io.layouts`, or of one triples file.
 
-    ``train`` is the training graph, ``msg`` the observed facts of the inference graph, ``valid``
-    and ``test`` the triples to predict there. Of a single file, a part of the triples is held out
-    on the same graph (drawn with ``seed``): the dataset is then not inductive.
+    Of a single file, a part of the triples is held out on the same graph (drawn with ``seed``):
+    the dataset is then not inductive.
     """
     path = Path(path)
     if path.is_dir():
-        return _read_folder(path)
-    graph = read_graph(path)
+        layout = recognise(path)
+        return _dataset(layout, read_parts(layout))
+    return hold_out(read_graph(path), path.name, seed=seed)
+
+
+def hold_out(graph: KnowledgeGraph, name: str, *, seed: int = 0) -> Dataset:
+    """Hold a part of a graph's triples out on the graph itself: not an inductive test."""
     facts, valid, test = three_way_split(graph, seed, HELD_OUT_SHARE)
-    return Dataset(path.name, facts, facts, valid, test, inductive=False)
+    repeats = (Repeats("train", graph.duplicates, ()),) if graph.duplicates else ()
+    return Dataset(name, facts, facts, valid, test, inductive=False, repeats=repeats)
 
 
-def _read_folder(folder: Path) -> Dataset:
-    tables = {name: read_triples(_find(folder, name)) for name in ("train", "msg", "valid", "test")}
-    inference = KnowledgeGraph.from_labels(tables["msg"], tables["valid"], tables["test"])
+def read_parts(layout: Layout) -> dict[str, pl.DataFrame]:
+    """Part to labelled triples; no ``facts`` where they are the training graph itself."""
+    if layout.dictionaries is None:
+        return {part: read_triples(path) for part, path in layout.parts.items()}
+    entities, relations = map(read_dictionary, layout.dictionaries)
+    return {p: read_numbered(path, entities, relations) for p, path in layout.parts.items()}
+
+
+def _dataset(layout: Layout, tables: dict[str, pl.DataFrame]) -> Dataset:
+    facts = tables.get("facts", tables["train"])
+    inference = KnowledgeGraph.from_labels(facts, tables["valid"], tables["test"])
+    train = KnowledgeGraph.from_labels(tables["train"])
+    sizes = [(graph.num_entities, graph.num_relations) for graph in (train, inference)]
+    if not layout.inductive and sizes[0] == sizes[1]:
+        train = inference
+    held_out = {
+        part: inference.with_triples(inference.encode(tables[part])) for part in ("valid", "test")
+    }
+    graphs = {"train": train, "facts": inference, **held_out}
     return Dataset(
-        folder.resolve().name,
-        KnowledgeGraph.from_labels(tables["train"]),
+        layout.name,
+        train,
         inference,
-        _distinct(inference, tables["valid"]),
-        _distinct(inference, tables["test"]),
+        held_out["valid"].triples,
+        held_out["test"].triples,
+        layout.inductive,
+        tuple(
+            _repeats(part, graphs[part].duplicates, tables[part])
+            for part in tables
+            if graphs[part].duplicates
+        ),
     )
 
 
-def _distinct(graph: KnowledgeGraph, table: pl.DataFrame):  # type: ignore[no-untyped-def]
-    return graph.with_triples(graph.encode(table)).triples
-
-
-def _find(folder: Path, name: str) -> Path:
-    for suffix in (".txt", ".txt.gz"):
-        if (folder / (name + suffix)).exists():
-            return folder / (name + suffix)
-    held = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
-    raise DatasetError(
-        f"{folder}: want train, msg, valid and test as .txt or .txt.gz, "
-        f"found no {name}.txt (the folder holds {held})"
-    )
+def _repeats(part: str, count: int, table: pl.DataFrame) -> Repeats:
+    triples = table.select("head", "relation", "tail")
+    twice = triples.filter(triples.is_duplicated()).unique(maintain_order=True)
+    return Repeats(part, count, tuple(twice.head(3).iter_rows()))

@@ -72,7 +72,7 @@ def not_utf8(name: str, first: int, block: bytes, error: Exception) -> TriplesEr
         start = block.rfind(b"\n", 0, bad.start) + 1
         end = block.find(b"\n", bad.start)
         number = first + block.count(b"\n", 0, start)
-        line = block[start : end if end >= 0 else None]
+        line = block[start : end + 1 if end >= 0 else None]
         return TriplesError(
             f"{name}:{number}: want UTF-8, got byte 0x{block[bad.start]:02x} "
             f"at column {bad.start - start + 1}: {line[:60]!r}"

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from ingram.errors import TriplesError
-from ingram.io.columns import FIELDS
+from ingram.graph import FIELDS
 from ingram.io.lines import line_blocks, lines_of
 from ingram.io.rdf_terms import Labels, faults, parser
 from ingram.io.source import Source

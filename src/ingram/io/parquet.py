@@ -13,7 +13,8 @@ import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
 from ingram.errors import TriplesError
-from ingram.io.columns import FIELDS, Wanted, checked, no_columns, pick
+from ingram.graph import FIELDS
+from ingram.io.columns import Wanted, checked, no_columns, pick
 from ingram.io.lines import chunks, short
 from ingram.io.source import Source
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from ingram.errors import TriplesError
-from ingram.io.columns import FIELDS
+from ingram.graph import FIELDS
 from ingram.io.formats import format_of
 from ingram.io.lines import shown
 from ingram.io.ntriples import read_line_rdf

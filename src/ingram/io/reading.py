@@ -108,5 +108,5 @@ def read_triples(
 
 def _nothing(source: Source, kind: str) -> TriplesError:
     what = "lines of head, relation, tail" if kind in ("tsv", "csv") else "triples"
-    found = "none" if source.count else "an empty file"
+    found = "none" if source.count and kind != "tsv" else "an empty file"
     return TriplesError(f"{source.name}: want {what}, got {found}")

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 import polars as pl
 
 from ingram.errors import TriplesError
-from ingram.io.columns import FIELDS, WEIGHT, Picked, Wanted, checked, named, no_columns, pick
+from ingram.graph import FIELDS
+from ingram.io.columns import WEIGHT, Picked, Wanted, checked, named, no_columns, pick
 from ingram.io.lines import line_blocks, lines_of, shown
 from ingram.io.source import Source
 

@@ -13,9 +13,9 @@ import polars as pl
 import zstandard
 
 from ingram.errors import TriplesError
-from ingram.graph import KnowledgeGraph, label_frame
+from ingram.graph import FIELDS, KnowledgeGraph, label_frame
 from ingram.io.atomic import replacing
-from ingram.io.columns import FIELDS, WEIGHT
+from ingram.io.columns import WEIGHT
 from ingram.io.formats import STDIN, compression_of, format_of
 from ingram.io.lines import BOM
 from ingram.io.ntriples import ntriples_lines

@@ -43,9 +43,7 @@ class Adjacency:
         )
 
     def to(self, device: torch.device) -> Adjacency:
-        return Adjacency(
-            self.pointers.to(device), self.sources.to(device), self.kinds.to(device)
-        )
+        return Adjacency(self.pointers.to(device), self.sources.to(device), self.kinds.to(device))
 
 
 def entity_adjacency(
@@ -72,9 +70,7 @@ def relation_adjacency(graph: RelationGraph) -> Adjacency:
     )
 
 
-def group_by_destination(
-    destinations: Ids, sources: Ids, kinds: Ids, num_nodes: int
-) -> Adjacency:
+def group_by_destination(destinations: Ids, sources: Ids, kinds: Ids, num_nodes: int) -> Adjacency:
     """Sort edges by destination, keeping their order within one (a counting sort)."""
     pointers = np.zeros(num_nodes + 1, np.int64)
     np.cumsum(np.bincount(destinations, minlength=num_nodes), out=pointers[1:])
@@ -84,7 +80,7 @@ def group_by_destination(
 
 
 @numba.njit(nogil=True, cache=True)
-def _scatter(destinations, sources, kinds, free, ordered):  # type: ignore[no-untyped-def]
+def _scatter(destinations, sources, kinds, free, ordered):
     for e in range(len(destinations)):
         slot = free[destinations[e]]
         free[destinations[e]] = slot + 1

@@ -9,6 +9,7 @@ compiler turns into vector instructions. Optional arrays are resolved at compile
 """
 
 # mypy: ignore-errors
+# ruff: noqa: SIM102 -- the compiler drops `if x is not None:` only where it stands alone
 from __future__ import annotations
 
 import math
@@ -16,33 +17,36 @@ import math
 import numba
 import numpy as np
 
-compiled = numba.njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
-inlined = numba.njit(nogil=True, fastmath=True, error_model="numpy", inline="always")
+from ingram.kernels.parallel import FASTMATH
+
+compiled = numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy", cache=True)
+inlined = numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy", inline="always")
 
 
 @compiled
 def _pack(table, h):
-    """One head's keys and values, (rows, 2, D), out of (rows, 2, H, D)."""
-    rows, _, _, width = table.shape
+    """One head's keys and values, (rows, 2, D): the last two of (rows, 2 or 4, H, D)."""
+    rows, columns, _, width = table.shape
     packed = np.empty((rows, 2, width), table.dtype)
     for i in range(rows):
         for j in range(2):
             for c in range(width):
-                packed[i, j, c] = table[i, j, h, c]
+                packed[i, j, c] = table[i, columns - 2 + j, h, c]
     return packed
 
 
 @compiled
 def _unpack(packed, table, h):
+    first = table.shape[1] - 2
     for i in range(packed.shape[0]):
         for j in range(2):
             for c in range(packed.shape[2]):
-                table[i, j, h, c] = packed[i, j, c]
+                table[i, first + j, h, c] = packed[i, j, c]
 
 
 @inlined
 def _logit(query, ends, x, kinds, k, y, slope):
-    """y . LeakyReLU(query + key + kind)."""
+    """Y . LeakyReLU(query + key + kind)."""
     total = y.dtype.type(0)
     for c in range(len(y)):
         t = query[c] + ends[x, 0, c]
@@ -98,40 +102,40 @@ def _softmax(logits, count):
 @compiled
 def forward(
     start, stop, slope, mean_loop,
-    targets, sources, kinds, attention, bias, pointers, columns, kind_ids, out, norm,
+    nodes, kinds, attention, bias, pointers, columns, kind_ids, out, norm,
 ):  # fmt: skip
     """Units start : stop of S * H, see :func:`ingram.kernels.edge_attention.edge_attention`."""
-    heads = targets.shape[3]
+    heads = nodes.shape[3]
     for i in range(start, stop):
         s, h = i // heads, i % heads
-        ends = _pack(sources[s], h)
+        ends = _pack(nodes[s], h)
         packed_kinds = None if kinds is None else _pack(kinds[s], h)
         _forward_head(
-            h, slope, mean_loop, targets[s], ends, packed_kinds, attention[h], bias,
+            h, slope, mean_loop, nodes[s], ends, packed_kinds, attention[h], bias,
             pointers, columns, kind_ids, out[s], norm[s],
         )  # fmt: skip
 
 
 @compiled
 def _forward_head(
-    h, slope, mean_loop, targets, ends, kinds, y, bias, pointers, columns, kind_ids, out, norm
+    h, slope, mean_loop, nodes, ends, kinds, y, bias, pointers, columns, kind_ids, out, norm
 ):
-    count, _, _, width = targets.shape
+    count, _, _, width = nodes.shape
     longest = 0
     for v in range(count):
         longest = max(longest, pointers[v + 1] - pointers[v])
-    logits = np.empty(longest + 1, targets.dtype)
-    mean = np.empty((1, 2, width), targets.dtype)
-    query = np.empty(width, targets.dtype)
-    result = np.empty(width, targets.dtype)
+    logits = np.empty(longest + 1, nodes.dtype)
+    mean = np.empty((1, 2, width), nodes.dtype)
+    query = np.empty(width, nodes.dtype)
+    result = np.empty(width, nodes.dtype)
     for v in range(count):
         begin, end = pointers[v], pointers[v + 1]
         degree = end - begin
         edges = degree + 1 if mean_loop else degree
         for c in range(width):
-            query[c] = targets[v, 0, h, c]
+            query[c] = nodes[v, 0, h, c]
         for c in range(width):
-            result[c] = targets[v, 1, h, c]
+            result[c] = nodes[v, 1, h, c]
         norm[v, h] = 0
         if edges > 0:
             for e in range(degree):
@@ -151,7 +155,7 @@ def _forward_head(
                 if mean_loop:
                     _add_value(result, logits[degree], ends, v, mean, 0)
         for c in range(width):
-            out[v, h, c] = result[c] if result[c] > 0 else 0
+            out[v, h, c] = 0 if result[c] < 0 else result[c]  # a NaN stays one
 
 
 @inlined
@@ -186,50 +190,51 @@ def _through_edge(query, ends, x, kinds, k, grad, y, shift, delta, slope, step, 
 @compiled
 def backward(
     start, stop, slope, mean_loop, grad, out, norm,
-    targets, sources, kinds, attention, bias, pointers, columns, kind_ids,
-    d_targets, d_sources, d_kinds, d_attention, d_bias,
+    nodes, kinds, attention, bias, pointers, columns, kind_ids,
+    d_nodes, d_kinds, d_attention, d_bias,
 ):  # fmt: skip
     """Gradients of :func:`forward`, each draw's apart."""
-    heads = targets.shape[3]
+    heads = nodes.shape[3]
     for i in range(start, stop):
         s, h = i // heads, i % heads
-        ends = _pack(sources[s], h)
+        ends = _pack(nodes[s], h)
         packed_kinds = None if kinds is None else _pack(kinds[s], h)
         _backward_head(
-            h, slope, mean_loop, grad[s], out[s], norm[s], targets[s], ends, packed_kinds,
+            h, slope, mean_loop, grad[s], out[s], norm[s], nodes[s], ends, packed_kinds,
             attention[h], bias, pointers, columns, kind_ids,
-            d_targets[s], d_sources[s], None if d_kinds is None else d_kinds[s],
+            d_nodes[s], None if d_kinds is None else d_kinds[s],
             d_attention[s, h], None if d_bias is None else d_bias[s],
         )  # fmt: skip
 
 
 @compiled
 def _backward_head(
-    h, slope, mean_loop, grad, out, norm, targets, ends, kinds,
-    y, bias, pointers, columns, kind_ids, d_targets, d_sources, d_kinds, d_y, d_bias,
+    h, slope, mean_loop, grad, out, norm, nodes, ends, kinds,
+    y, bias, pointers, columns, kind_ids, d_nodes, d_kinds, d_y, d_bias,
 ):  # fmt: skip
     """The sum over a node's edges of alpha * dalpha equals grad . (out - residual), so one pass
-    over the edges does."""
-    count, _, _, width = targets.shape
-    query = np.empty(width, targets.dtype)
-    masked = np.empty(width, targets.dtype)  # the gradient behind the ReLU
-    d_query = np.empty(width, targets.dtype)
-    step = np.empty(width, targets.dtype)
-    mean = np.empty((1, 2, width), targets.dtype)
-    loop = np.zeros((2, width), targets.dtype)  # the self-loop's gradient, per edge
-    zero = targets.dtype.type(0)
+    over the edges does.
+    """
+    count, _, _, width = nodes.shape
+    query = np.empty(width, nodes.dtype)
+    masked = np.empty(width, nodes.dtype)  # the gradient behind the ReLU
+    d_query = np.empty(width, nodes.dtype)
+    step = np.empty(width, nodes.dtype)
+    mean = np.empty((1, 2, width), nodes.dtype)
+    loop = np.zeros((2, width), nodes.dtype)  # the self-loop's gradient, per edge
+    zero = nodes.dtype.type(0)
     d_ends = np.zeros_like(ends)
-    d_packed = np.zeros((0 if kinds is None else len(kinds), 2, width), targets.dtype)
+    d_packed = np.zeros((0 if kinds is None else len(kinds), 2, width), nodes.dtype)
     d_y[:] = zero
     for v in range(count):
         begin, end = pointers[v], pointers[v + 1]
         for c in range(width):
-            query[c] = targets[v, 0, h, c]
+            query[c] = nodes[v, 0, h, c]
         for c in range(width):
-            masked[c] = grad[v, h, c] if out[v, h, c] > 0 else zero
+            masked[c] = zero if out[v, h, c] <= 0 else grad[v, h, c]
         delta = zero
         for c in range(width):
-            delta += masked[c] * (out[v, h, c] - targets[v, 1, h, c])
+            delta += masked[c] * (out[v, h, c] - nodes[v, 1, h, c])
         for c in range(width):
             d_query[c] = zero
         if kinds is not None:
@@ -268,9 +273,9 @@ def _backward_head(
                 for c in range(width):
                     d_packed[k, 1, c] += alpha * masked[c] + loop[1, c]
         for c in range(width):
-            d_targets[v, 0, h, c] = d_query[c]
+            d_nodes[v, 0, h, c] = d_query[c]
         for c in range(width):
-            d_targets[v, 1, h, c] = masked[c]
-    _unpack(d_ends, d_sources, h)
+            d_nodes[v, 1, h, c] = masked[c]
+    _unpack(d_ends, d_nodes, h)
     if kinds is not None:
         _unpack(d_packed, d_kinds, h)

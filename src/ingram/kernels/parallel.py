@@ -14,9 +14,11 @@ from functools import cache
 
 import torch
 
-
+FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
+"""What the compiler may assume of sums and products: all but that NaN and infinity never occur. A
+diverged model must show."""
 SMALLEST_SHARE = 2_000
-"""Work units (edges, triples, scores / 100) below which another thread costs more than it brings."""
+"""Work (edges, triples, scores / 100) below which another thread costs more than it brings."""
 
 
 @cache

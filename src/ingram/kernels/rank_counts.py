@@ -20,8 +20,8 @@ def rank_counts(
     """(Q,) candidates that score higher than the answer, and (Q,) others that score the same.
 
     scores: (Q, n); answers: (Q,) columns. The candidates of query q leave out the columns
-    ``excluded[pointers[q] : pointers[q + 1]]`` (other true answers); the answer itself may be
-    among them, and is never counted.
+    ``excluded[pointers[q] : pointers[q + 1]]`` (other true answers, each once); the answer itself
+    may be among them, and is never counted.
     """
     if backend == "auto":
         backend = "fused" if scores.device.type == "cpu" else "plain"
@@ -42,14 +42,15 @@ def _plain(
 ) -> tuple[Tensor, Tensor]:
     own = scores.gather(1, answers.unsqueeze(1))
     open_ = torch.ones_like(scores, dtype=torch.bool)
-    rows = torch.arange(len(answers), device=scores.device).repeat_interleave(pointers.diff())
+    rows = torch.arange(len(answers), device=scores.device)
+    rows = rows.repeat_interleave(pointers.diff(), output_size=len(excluded))
     open_[rows, excluded] = False
     open_.scatter_(1, answers.unsqueeze(1), False)
     return ((scores > own) & open_).sum(1), ((scores == own) & open_).sum(1)
 
 
 @numba.njit(nogil=True, cache=True)
-def _count(start, stop, scores, answers, pointers, excluded, higher, equal):  # type: ignore[no-untyped-def]
+def _count(start, stop, scores, answers, pointers, excluded, higher, equal):
     for q in range(start, stop):
         row = scores[q]
         own = row[answers[q]]

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ingram.kernels import parallel
 
-compiled = numba.njit(nogil=True, fastmath=True, error_model="numpy", cache=True)
+compiled = numba.njit(nogil=True, fastmath=parallel.FASTMATH, error_model="numpy", cache=True)
 
 
 def triple_scores(
@@ -30,14 +30,12 @@ def triple_scores(
 def _fused(entities: Tensor, relations: Tensor, triples: Tensor) -> Tensor:
     scores = entities.new_empty(len(triples))
     arrays = [t.detach().numpy() for t in (entities, relations, triples, scores)]
-    parallel.run(
-        lambda start, stop: _score(start, stop, *arrays), len(triples), work=len(triples)
-    )
+    parallel.run(lambda start, stop: _score(start, stop, *arrays), len(triples), work=len(triples))
     return scores
 
 
 @_fused.register_fake
-def _(entities, relations, triples):  # type: ignore[no-untyped-def]
+def _(entities, relations, triples):
     return entities.new_empty(len(triples))
 
 
@@ -59,15 +57,15 @@ def _fused_backward(
 
 
 @_fused_backward.register_fake
-def _(grad, entities, relations, triples):  # type: ignore[no-untyped-def]
+def _(grad, entities, relations, triples):
     return torch.empty_like(entities), torch.empty_like(relations)
 
 
-def _remember(ctx, inputs, output):  # type: ignore[no-untyped-def]
+def _remember(ctx, inputs, output):
     ctx.save_for_backward(*inputs)
 
 
-def _differentiate(ctx, grad):  # type: ignore[no-untyped-def]
+def _differentiate(ctx, grad):
     return *_fused_backward(grad, *ctx.saved_tensors), None
 
 
@@ -75,7 +73,7 @@ _fused.register_autograd(_differentiate, setup_context=_remember)
 
 
 @compiled
-def _score(start, stop, entities, relations, triples, scores):  # type: ignore[no-untyped-def]
+def _score(start, stop, entities, relations, triples, scores):
     for i in range(start, stop):
         head, kind = entities[triples[i, 0]], relations[triples[i, 1]]
         tail = entities[triples[i, 2]]
@@ -86,7 +84,7 @@ def _score(start, stop, entities, relations, triples, scores):  # type: ignore[n
 
 
 @compiled
-def _scatter(start, stop, grad, entities, relations, triples, d_entities, d_relations):  # type: ignore[no-untyped-def]
+def _scatter(start, stop, grad, entities, relations, triples, d_entities, d_relations):
     for i in range(len(grad)):
         g, h, r, t = grad[i], triples[i, 0], triples[i, 1], triples[i, 2]
         if g == 0:  # a pair beyond the margin

@@ -1,4 +1,4 @@
-"""InGram (section 5): from random features on any graph to embeddings of its relations and entities.
+"""InGram (section 5): from random features on any graph to embeddings of what is in it.
 
 The model is its parameters. Graph, features and seed are arguments, so one set of weights serves
 any graph; device and dtype follow the features.
@@ -7,7 +7,6 @@ any graph; device and dtype follow the features.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +14,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from ingram.embeddings import Embeddings
 from ingram.errors import RunError
 from ingram.graph import Ids, KnowledgeGraph, Weights
-from ingram.io.atomic import replacing
-from ingram.io.tensors import checked_tensor, read_tensors
+from ingram.io.tensors import checked_tensor, read_tensors, write_tensors
 from ingram.kernels.adjacency import Adjacency, entity_adjacency, relation_adjacency
 from ingram.models.config import ModelConfig
 from ingram.models.layers import EntityLayer, RelationLayer, glorot_linear
@@ -85,17 +82,24 @@ class Features:
         rng: np.random.Generator,
         draws: int = 1,
     ) -> Features:
-        """Glorot-normal on each table, gain sqrt(2): the deviation is 2 / sqrt(count + width)."""
+        """Glorot-normal on each table, gain sqrt(2): the deviation is 2 / sqrt(count + width).
 
-        def table(count: int, width: int) -> Tensor:
-            normal = rng.standard_normal((draws, count, width), dtype=np.float32)
-            normal *= np.float32(2 / (count + width) ** 0.5)
-            return torch.from_numpy(normal)
-
-        return cls(
-            table(2 * num_relations, config.relation_width),
-            table(num_entities, config.entity_width),
-        )
+        A draw follows the one before it in the generator, so it does not depend on how many are
+        made at once.
+        """
+        tables = [
+            np.empty((draws, count, width), np.float32)
+            for count, width in (
+                (2 * num_relations, config.relation_width),
+                (num_entities, config.entity_width),
+            )
+        ]
+        for draw in range(draws):
+            for table in tables:
+                rng.standard_normal(dtype=np.float32, out=table[draw])
+        for table in tables:
+            table *= np.float32(2 / (table.shape[1] + table.shape[2]) ** 0.5)
+        return cls(*map(torch.from_numpy, tables))
 
     def to(self, like: Tensor) -> Features:
         """On the device and with the dtype of ``like``."""
@@ -165,17 +169,12 @@ class InGram(nn.Module):
         return Embeddings(entities.flatten(1), relations.flatten(1), graph, made)
 
     def save(self, path: Path, origin: dict[str, Any]) -> None:
-        """Weights and configuration in one safetensors file; ``origin`` says where they are from."""
+        """Weights and configuration in one file; ``origin`` says where they are from."""
         tensors = {name: p.detach().cpu().contiguous() for name, p in self.named_parameters()}
         digest = hashlib.sha256(b"".join(t.numpy().tobytes() for t in tensors.values()))
         self.origin = {**origin, "id": digest.hexdigest()[:12]}
-        metadata = {
-            "format": FORMAT,
-            "config": self.config.model_dump_json(),
-            "origin": json.dumps(self.origin),
-        }
-        with replacing(path) as temporary:
-            save_file(tensors, temporary, metadata)
+        about = {"format": FORMAT, "config": self.config.model_dump(), "origin": self.origin}
+        write_tensors(path, tensors, about)
 
     @classmethod
     def load(cls, path: str | Path) -> InGram:
@@ -183,14 +182,13 @@ class InGram(nn.Module):
         path = Path(path)
         if path.is_dir():
             path = path / "model.safetensors"
-        tensors, metadata = read_tensors(path)
-        if metadata.get("format") != FORMAT:
-            raise RunError(f"{path}: want format {FORMAT!r}, got {metadata.get('format')!r}")
+        tensors, about = read_tensors(path, FORMAT)
         try:
-            model = cls(ModelConfig.model_validate_json(metadata["config"]))
-            model.origin = json.loads(metadata["origin"])
-        except (KeyError, ValueError) as error:
-            raise RunError(f"{path}: its description cannot be read: {error}") from error
+            model = cls(ModelConfig.model_validate(about["config"]))
+            model.origin = dict(about["origin"])
+        except (KeyError, TypeError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise RunError(f"{path}: its description cannot be read: {reason}") from error
         with torch.no_grad():
             for name, parameter in model.named_parameters():
                 parameter.copy_(checked_tensor(path, tensors, name, parameter.shape))

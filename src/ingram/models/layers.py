@@ -27,7 +27,7 @@ def glorot_linear(inputs: int, outputs: int) -> nn.Linear:
 
 
 def project(x: Tensor, weight: Tensor, bias: Tensor, inner: nn.Linear | None) -> Tensor:
-    """weight (inner x) + bias, computed as (weight inner) x when there is an inner map.
+    """Weight (inner x) + bias, computed as (weight inner) x when there is an inner map.
 
     The first layer's input is H x with x narrow, so folding H into the weight replaces a wide
     product over all nodes by a narrow one and a small product of weights.
@@ -48,14 +48,13 @@ class Attention(nn.Module):
         self.attention = nn.Parameter(torch.empty(1, heads, self.head_width))
         nn.init.xavier_normal_(self.attention, gain=GAIN)
 
-    def split(self, projected: Tensor) -> Tensor:
-        """(S, N, 2 * width) -> (S, N, 2, heads, width / heads)."""
-        return projected.view(*projected.shape[:2], 2, -1, self.head_width)
+    def split(self, projected: Tensor, parts: int) -> Tensor:
+        """(S, N, parts * width) -> (S, N, parts, heads, width / heads)."""
+        return projected.view(*projected.shape[:2], parts, -1, self.head_width)
 
     def aggregate(
         self,
-        targets: Tensor,
-        sources: Tensor,
+        nodes: Tensor,
         kinds: Tensor | None,
         attention: Tensor,
         bias: Tensor | None,
@@ -65,18 +64,16 @@ class Attention(nn.Module):
     ) -> Tensor:
         """(S, N, width). Attention of a zero vector is the mean; times the edges it is the sum."""
         if self.aggregator == "attention":
-            out = edge_attention(
-                targets, sources, kinds, attention, bias, edges, mean_loop=mean_loop
-            )
+            out = edge_attention(nodes, kinds, attention, bias, edges, mean_loop=mean_loop)
             return out.flatten(2)
         flat = torch.zeros_like(attention)
-        scale = torch.ones_like(targets[:1, :, :1])
+        scale = torch.ones_like(nodes[:1, :, :1])
         if self.aggregator == "sum":
             degrees = edges.pointers.diff() + int(mean_loop)
             scale = scale * degrees.clamp(min=1).view(1, -1, 1, 1, 1)
         # ReLU(residual / n + mean) * n = ReLU(residual + sum)
-        shrunk = torch.cat([targets[:, :, :1], targets[:, :, 1:] / scale], dim=2)
-        out = edge_attention(shrunk, sources, kinds, flat, None, edges, mean_loop=mean_loop)
+        shrunk = torch.cat([nodes[:, :, :1], nodes[:, :, 1:2] / scale, nodes[:, :, 2:]], dim=2)
+        out = edge_attention(shrunk, kinds, flat, None, edges, mean_loop=mean_loop)
         return (out * scale[:, :, 0]).flatten(2)
 
 
@@ -93,21 +90,11 @@ class RelationLayer(Attention):
     def forward(self, z: Tensor, graph: Adjacency, inner: nn.Linear | None = None) -> Tensor:
         """(S, m, d') -> (S, m, d'), or from the features (S, m, d) through ``inner``."""
         own, other = self.attend.weight.chunk(2, dim=1)
-        targets = project(
-            z,
-            torch.cat([own, self.residual.weight]),
-            torch.cat([self.attend.bias, self.residual.bias]),
-            inner,
-        )
-        sources = project(
-            z,
-            torch.cat([other, self.value.weight]),
-            torch.cat([torch.zeros_like(self.value.bias), self.value.bias]),
-            inner,
-        )
-        return self.aggregate(
-            self.split(targets), self.split(sources), None, self.attention[0], self.bins, graph
-        )
+        weight = torch.cat([own, self.residual.weight, other, self.value.weight])
+        none = torch.zeros_like(self.value.bias)
+        bias = torch.cat([self.attend.bias, self.residual.bias, none, self.value.bias])
+        nodes = self.split(project(z, weight, bias, inner), 4)
+        return self.aggregate(nodes, None, self.attention[0], self.bins, graph)
 
 
 class EntityLayer(Attention):
@@ -135,7 +122,7 @@ class EntityLayer(Attention):
             z = torch.cat([z, self.loop.expand(len(z), 1, -1)], dim=1)
         bytes_a_channel = 4 * h.element_size() * h.shape[0] * h.shape[1]
         if torch.is_grad_enabled() or bytes_a_channel * self.width <= BUDGET:
-            return self._channels(h, z, graph, inner, slice(0, self.width))
+            return self._channels(h, z, graph, inner, None)
         group = self.head_width * max(
             torch.get_num_threads(), BUDGET // (bytes_a_channel * self.head_width)
         )
@@ -146,34 +133,26 @@ class EntityLayer(Attention):
         return out
 
     def _channels(
-        self, h: Tensor, z: Tensor, graph: Adjacency, inner: nn.Linear | None, part: slice
+        self, h: Tensor, z: Tensor, graph: Adjacency, inner: nn.Linear | None, part: slice | None
     ) -> Tensor:
-        """The output channels ``part``, whole heads."""
-        own, other, relation = self.attend.weight[part].split(
-            [self.width, self.width, z.shape[2]], dim=1
+        """The output channels ``part``, whole heads; None for all."""
+
+        def rows(parameter: Tensor) -> Tensor:
+            return parameter if part is None else parameter[part]
+
+        own, other, relation = torch.split(
+            rows(self.attend.weight), [self.width, self.width, z.shape[2]], dim=1
         )
-        value, relation_value = self.value.weight[part].split([self.width, z.shape[2]], dim=1)
-        value_bias = self.value.bias[part]
-        kinds = nn.functional.linear(z, torch.cat([relation, relation_value]))
-        sources = project(
-            h,
-            torch.cat([other, value]),
-            torch.cat([torch.zeros_like(value_bias), value_bias]),
-            inner,
+        value, relation_value = torch.split(
+            rows(self.value.weight), [self.width, z.shape[2]], dim=1
         )
-        targets = project(
-            h,
-            torch.cat([own, self.residual.weight[part]]),
-            torch.cat([self.attend.bias[part], self.residual.bias[part]]),
-            inner,
-        )
-        heads = slice(part.start // self.head_width, part.stop // self.head_width)
-        return self.aggregate(
-            self.split(targets),
-            self.split(sources),
-            self.split(kinds),
-            self.attention[0, heads],
-            None,
-            graph,
-            mean_loop=self.mean_loop,
-        )
+        weight = torch.cat([own, rows(self.residual.weight), other, value])
+        value_bias = rows(self.value.bias)
+        none = torch.zeros_like(value_bias)
+        bias = torch.cat([rows(self.attend.bias), rows(self.residual.bias), none, value_bias])
+        nodes = self.split(project(h, weight, bias, inner), 4)
+        kinds = self.split(nn.functional.linear(z, torch.cat([relation, relation_value])), 2)
+        attention = self.attention[0]
+        if part is not None:
+            attention = attention[part.start // self.head_width : part.stop // self.head_width]
+        return self.aggregate(nodes, kinds, attention, None, graph, mean_loop=self.mean_loop)

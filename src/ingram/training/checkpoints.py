@@ -16,16 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
 
 from ingram.errors import RunError
-from ingram.io.atomic import replacing, write_text
-from ingram.io.tensors import checked_tensor, read_tensors
+from ingram.io.atomic import write_text
+from ingram.io.tensors import checked_tensor, read_tensors, write_tensors
 from ingram.models.ingram import InGram
 from ingram.training.config import Config, dump_config, load_config
 from ingram.training.stability import CollapseWatch
 
-VERSION = 1
+FORMAT = "ingram-checkpoint-1"
 
 
 @dataclass
@@ -107,29 +106,31 @@ class RunDirectory:
         for parameter_name, parameter in model.named_parameters():
             for key, value in optimizer.state[parameter].items():
                 tensors[f"optimizer.{key}.{parameter_name}"] = value
-        metadata = {"version": str(VERSION), "progress": json.dumps(asdict(progress))}
         self.checkpoint_path(name).parent.mkdir(exist_ok=True)
-        with replacing(self.checkpoint_path(name)) as temporary:
-            save_file(tensors, temporary, metadata)
+        about = {"format": FORMAT, "progress": asdict(progress)}
+        write_tensors(self.checkpoint_path(name), tensors, about)
 
     def load_checkpoint(
         self, name: str, model: InGram, optimizer: torch.optim.Optimizer
     ) -> Progress:
         """Weights and optimiser into ``model`` and ``optimizer``; returns where the run stood."""
         path = self.checkpoint_path(name)
-        tensors, metadata = read_tensors(path)
-        progress = json.loads(metadata["progress"])
-        progress["watch"] = CollapseWatch(**progress["watch"])
+        tensors, about = read_tensors(path, FORMAT)
+        try:
+            watch = CollapseWatch(**about["progress"]["watch"])
+            progress = Progress(**{**about["progress"], "watch": watch})
+        except (KeyError, TypeError) as error:
+            raise RunError(f"{path}: its description cannot be read: {error}") from error
         with torch.no_grad():
             for parameter_name, parameter in model.named_parameters():
                 shape = parameter.shape
                 saved = checked_tensor(path, tensors, f"model.{parameter_name}", shape)
                 parameter.copy_(saved)
+                optimizer.state.pop(parameter, None)
+                if f"optimizer.step.{parameter_name}" not in tensors:
+                    continue  # no gradient has reached it yet, or none ever does
                 optimizer.state[parameter] = {
-                    key: checked_tensor(
-                        path, tensors, f"optimizer.{key}.{parameter_name}", wanted
-                    )
+                    key: checked_tensor(path, tensors, f"optimizer.{key}.{parameter_name}", wanted)
                     for key, wanted in (("step", ()), ("exp_avg", shape), ("exp_avg_sq", shape))
                 }
-        return Progress(**progress)
-
+        return progress

@@ -77,7 +77,7 @@ class Config(BaseModel):
                 near = [k for k in known if k.split(".")[1] == (key or section)]
                 hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
                 raise ConfigError(f"no setting {name!r}; {hint}")
-            data[section][key] = yaml.safe_load(value) if isinstance(value, str) else value
+            data[section][key] = _parsed(name, value) if isinstance(value, str) else value
         return _validated(data, "settings")
 
 
@@ -106,6 +106,13 @@ def load_config(path: Path) -> Config:
 def dump_config(config: Config) -> str:
     """The configuration as YAML."""
     return yaml.safe_dump(config.model_dump(), sort_keys=False)
+
+
+def _parsed(name: str, text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{name}: want a YAML value, got {text!r}") from error
 
 
 def _validated(data: Any, where: str) -> Config:

@@ -12,16 +12,17 @@ from typing import Any
 
 import torch
 
-from ingram.errors import DivergedError, RunError
+from ingram.errors import ConfigError, DivergedError, RunError
 from ingram.evaluation.metrics import overall
 from ingram.evaluation.ranking import KnownAnswers, rank
 from ingram.graph import Dataset, KnowledgeGraph
-from ingram.io.folder import read_dataset
+from ingram.io.folder import hold_out, read_dataset
 from ingram.kernels.triple_scores import triple_scores
 from ingram.models.ingram import InGram
 from ingram.training.checkpoints import Progress, RunDirectory
 from ingram.training.config import PRESETS, Config
 from ingram.training.epochs import VALIDATION, Epoch, Epochs
+from ingram.training.interrupts import Interrupts
 from ingram.training.objectives import margin_loss
 
 
@@ -66,15 +67,20 @@ def fit(
 ) -> InGram:
     """Train on a dataset and return the model that was best on validation.
 
-    ``data``: a :class:`Dataset`, or the path of a dataset folder or triples file. ``output``: a
-    run directory to keep; without it nothing is left on disk. ``settings``: single values of the
+    ``data``: a :class:`Dataset`, the path of a dataset folder or triples file, or a graph, a part
+    of which is then held out. ``output``: a run directory to keep; without it nothing is left on
+    disk. ``settings``: single values of the
     configuration, such as ``{"model.bins": 5}``.
     """
     changes = {"training.seed": seed, **(settings or {})}
     if epochs is not None:
         changes["training.epochs"] = epochs
+    if preset not in PRESETS:
+        raise ConfigError(f"no preset {preset!r}; known are {', '.join(PRESETS)}")
     config = PRESETS[preset].with_settings(changes)
-    if not isinstance(data, Dataset):
+    if isinstance(data, KnowledgeGraph):
+        data = hold_out(data, "graph", seed=seed)
+    elif not isinstance(data, Dataset):
         data = read_dataset(data, seed=seed)
     with ExitStack() as stack:
         if output is None:
@@ -96,8 +102,9 @@ def train(
 ) -> Outcome:
     """Train in a run directory, or go on where the run in it stopped.
 
-    Ctrl-C, or ``minutes`` running out, saves a checkpoint and ends the run early; resuming then
-    gives the same bits as a run that was left alone.
+    Ctrl-C, or ``minutes`` running out, ends the run after the epoch it is at, with a checkpoint;
+    resuming then gives the same bits as a run that was left alone. A second Ctrl-C ends it at
+    once, and resuming goes on from the last validation.
     """
     return _Run(dataset, config, run, listener or Listener()).go(resume, minutes)
 
@@ -125,10 +132,12 @@ class _Run:
             self.run.create(self.config)
         started = time.monotonic() - self.progress.seconds
         deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
-        self.listener.started(self.progress.epoch, self.settings.epochs)
         stopped = "finished"
-        try:
+        with Interrupts() as interrupts:
+            self.listener.started(self.progress.epoch, self.settings.epochs)
             for number in range(self.progress.epoch + 1, self.settings.epochs + 1):
+                if interrupts.noted:
+                    break
                 epoch = self.epochs.prepare(number)
                 loss = self.step(epoch)
                 self.progress.epoch = epoch.number
@@ -148,7 +157,7 @@ class _Run:
                 if out_of_time:
                     stopped = "out of time"
                     break
-        except KeyboardInterrupt:
+        if interrupts.noted and stopped != "diverged":
             stopped = "interrupted"
         if stopped in ("out of time", "interrupted"):
             self.run.save_checkpoint("last", self.model, self.optimizer, self.progress)
@@ -186,10 +195,8 @@ class _Run:
             figures = overall(ranks, ties=self.config.evaluation.ties)
         except DivergedError:
             loss = math.nan
-        trouble = progress.watch.judge(
-            loss, figures["mrr"], self.dataset.inference.num_entities
-        )
-        record = {
+        trouble = progress.watch.judge(loss, figures["mrr"], self.dataset.inference.num_entities)
+        record: dict[str, Any] = {
             "epoch": progress.epoch,
             "loss": loss if math.isfinite(loss) else None,
             **{k: v for k, v in figures.items() if k != "queries"},
@@ -200,7 +207,7 @@ class _Run:
             record["collapse"] = trouble
         self.run.append_metrics(record)
         progress.stale += 1
-        if figures["mrr"] > progress.best.get("mrr", 0.0):
+        if math.isfinite(loss) and figures["mrr"] > progress.best.get("mrr", 0.0):
             progress.stale = 0
             progress.best = {k: record[k] for k in ("epoch", *figures) if k in record}
             self.model.save(

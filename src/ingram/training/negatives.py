@@ -7,9 +7,7 @@ import numpy as np
 from ingram.graph import Ids
 
 
-def corrupt(
-    triples: Ids, num_entities: int, per_positive: int, *, rng: np.random.Generator
-) -> Ids:
+def corrupt(triples: Ids, num_entities: int, per_positive: int, *, rng: np.random.Generator) -> Ids:
     """(T * per_positive, 3): the corruptions of triple i are rows i * per_positive and on.
 
     Head or tail, with probability 1/2, gives way to one of the *other* entities, uniformly. Known

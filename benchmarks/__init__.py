@@ -1,0 +1,1 @@
+"""Speed and memory. `make bench` runs everything; see `python -m benchmarks --help`."""

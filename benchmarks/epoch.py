@@ -1,0 +1,172 @@
+"""(a) An epoch against the per-edge reference, (b) where the time of an epoch goes."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from benchmarks.reference import ReferenceInGram
+from benchmarks.shapes import training_graph
+from ingram.graph import KnowledgeGraph
+from ingram.kernels.triple_scores import triple_scores
+from ingram.models.ingram import InGram
+from ingram.training.config import PRESETS
+from ingram.training.epochs import Epochs
+from ingram.training.objectives import margin_loss
+
+MODELS = {"ours": InGram, "reference": ReferenceInGram}
+PRODUCTS = ("aten::mm", "aten::addmm", "aten::bmm", "aten::addmv_", "aten::mv")
+
+
+class Trainer:
+    """One model's epochs: prepare, forward, loss, backward, clip, step."""
+
+    def __init__(self, model: InGram, graph: KnowledgeGraph, backend: str) -> None:
+        self.config = PRESETS["paper"]
+        self.model, self.backend = model, backend
+        self.epochs = Epochs(graph, self.config)
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=5e-4, fused=backend == "fused")
+        self.number = 0
+
+    def run_epoch(self) -> float:
+        self.number += 1
+        training = self.config.training
+        epoch = self.epochs.prepare(self.number)
+        entities, relations = self.model(epoch.graph, epoch.features)
+        scores = triple_scores(entities[0], relations[0], epoch.triples, backend=self.backend)
+        positive, negative = scores[: epoch.positives], scores[epoch.positives :]
+        loss = margin_loss(positive, negative.view(-1, training.negatives), training.margin)
+        self.optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), training.clip_norm)
+        self.optimizer.step()
+        return loss.item()
+
+
+def trainers(graph: KnowledgeGraph) -> dict[str, Trainer]:
+    """Ours and the reference, with equal parameters."""
+    return {
+        name: Trainer(
+            kind(PRESETS["paper"].model, seed=0), graph, "fused" if name == "ours" else "plain"
+        )
+        for name, kind in MODELS.items()
+    }
+
+
+def compare(name: str, folder: Path | None, rounds: int) -> dict[str, Any]:
+    """Epoch times of both, interleaved, and the peak memory of each in a process of its own."""
+    both = trainers(training_graph(name, folder))
+    losses = {key: trainer.run_epoch() for key, trainer in both.items()}
+    both["ours"].run_epoch()
+    times = defaultdict(list)
+    for _ in range(rounds):
+        for key, trainer in both.items():
+            for _ in range(1 if key == "reference" else 3):
+                started = time.perf_counter()
+                trainer.run_epoch()
+                times[key].append(time.perf_counter() - started)
+    peaks = {key: peak_of(key, name, folder) for key in MODELS}
+    ours, reference = (1e3 * median(times[key]) for key in ("ours", "reference"))
+    return {
+        "graph": name,
+        "first loss, ours": losses["ours"],
+        "first loss, reference": losses["reference"],
+        "ours ms": ours,
+        "reference ms": reference,
+        "faster": reference / ours,
+        "ours MB": peaks["ours"] / 1e6,
+        "reference MB": peaks["reference"] / 1e6,
+        "smaller": peaks["reference"] / peaks["ours"],
+    }
+
+
+def peak_of(model: str, name: str, folder: Path | None) -> int:
+    """Peak bytes above the post-import baseline of three epochs in a fresh process."""
+    arguments = [sys.executable, "-m", "benchmarks.epoch", model, name, str(folder or "")]
+    done = subprocess.run(
+        [*arguments, str(torch.get_num_threads())], check=True, capture_output=True, text=True
+    )
+    return int(done.stdout)
+
+
+def _measure_peak(model: str, name: str, folder: str, threads: str) -> None:
+    torch.set_num_threads(int(threads))
+    graph = training_graph(name, Path(folder) if folder else None)
+    baseline = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    trainer = trainers(graph)[model]
+    for _ in range(3):
+        trainer.run_epoch()
+    print(1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - baseline))
+
+
+def shares(name: str, folder: Path | None, rounds: int) -> dict[str, Any]:
+    """Milliseconds an epoch in matrix products, edge passes and everything else.
+
+    ``plain mm`` is the time of torch.mm alone on matrices of the same shapes.
+    """
+    trainer = trainers(training_graph(name, folder))["ours"]
+    for _ in range(5):
+        trainer.run_epoch()
+    started = time.perf_counter()
+    for _ in range(rounds):
+        trainer.run_epoch()
+    plain_total = 1e3 * (time.perf_counter() - started) / rounds
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as profiler:
+        started = time.perf_counter()
+        for _ in range(rounds):
+            trainer.run_epoch()
+        total = 1e3 * (time.perf_counter() - started) / rounds
+    events = profiler.key_averages(group_by_input_shape=True)
+    products = [e for e in events if e.key in PRODUCTS]
+    in_products = sum(e.self_cpu_time_total for e in products) / 1e3 / rounds
+    in_edges = sum(e.cpu_time_total for e in events if e.key.startswith("ingram::")) / 1e3 / rounds
+    return {
+        "graph": name,
+        "epoch ms": plain_total,
+        "profiled ms": total,
+        "products ms": in_products,
+        "edge passes ms": in_edges,
+        "everything else ms": total - in_products - in_edges,
+        "rest / products": (total - in_products) / in_products,
+        "plain mm ms": _plain_products(products, rounds),
+    }
+
+
+def _plain_products(events: list[Any], rounds: int) -> float:
+    total = 0.0
+    for event in events:
+        shapes = [s for s in event.input_shapes if len(s) == 2][-2:]
+        if len(shapes) != 2 or shapes[0][1] != shapes[1][0]:
+            continue
+        left, right = (torch.randn(s) for s in shapes)
+        torch.mm(left, right)
+        started = time.perf_counter()
+        for _ in range(20):
+            torch.mm(left, right)
+        total += (time.perf_counter() - started) / 20 * event.count / rounds
+    return 1e3 * total
+
+
+def gflops() -> float:
+    """Billions of operations a second of a large product: how fast this machine is now."""
+    a = torch.randn(1024, 1024)
+    torch.mm(a, a)
+    best = float("inf")
+    for _ in range(20):
+        started = time.perf_counter()
+        torch.mm(a, a)
+        best = min(best, time.perf_counter() - started)
+    return 2 * 1024**3 / best / 1e9
+
+
+if __name__ == "__main__":
+    _measure_peak(*sys.argv[1:])

@@ -1,0 +1,126 @@
+"""(c) Growth with the size of the graph, and (d) queries answered from embeddings."""
+
+from __future__ import annotations
+
+import json
+import math
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks.shapes import random_graph
+from ingram.embeddings import Embeddings
+from ingram.evaluation.ranking import KnownAnswers, rank
+from ingram.graph import KnowledgeGraph
+from ingram.models.ingram import InGram
+from ingram.relation_graph import build_relation_graph
+
+RELATIONS, DEGREE, QUERIES = 500, 10, 1_000
+STAGES = ("relation graph", "embedding", "ranking")
+
+
+def measure(triples: int) -> dict[str, Any]:
+    """Seconds of each stage and the peak memory above the baseline, in this process."""
+    warm_up()
+    baseline = _peak()
+    graph = random_graph(max(2, triples // DEGREE), RELATIONS, triples, seed=0)
+    result: dict[str, Any] = {"triples": triples, "graph GB": (_peak() - baseline) / 1e9}
+    _timed(result, STAGES[0], lambda: build_relation_graph(graph, 10))
+    model = InGram(seed=0)
+    embeddings = _timed(result, STAGES[1], lambda: model.embed(graph, seed=0))
+    queries = np.random.default_rng(1).choice(graph.triples, QUERIES // 2)
+    known = KnownAnswers(graph.triples, graph.num_relations)
+    _timed(result, STAGES[2], lambda: rank(embeddings, queries, known, graph.num_entities))
+    result["peak GB"] = (_peak() - baseline) / 1e9
+    result["total GB"] = _peak() / 1e9
+    return result
+
+
+def warm_up() -> None:
+    """Compile or load every loop on a small graph, so that no stage pays for it."""
+    graph = random_graph(50, 5, 200, seed=0)
+    embeddings = InGram(seed=0).embed(graph, seed=0)
+    known = KnownAnswers(graph.triples, graph.num_relations)
+    rank(embeddings, graph.triples[:10], known, graph.num_entities)
+
+
+def grow(sizes: list[int]) -> list[dict[str, Any]]:
+    """One process a size, so that peaks do not mix."""
+    results = []
+    for triples in sizes:
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "benchmarks.scaling",
+                str(triples),
+                str(torch.get_num_threads()),
+            ],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        results.append(json.loads(done.stdout))
+    return results
+
+
+def exponents(results: list[dict[str, Any]], smallest: int = 10**5) -> dict[str, float]:
+    """The slope of log(time) and log(memory) over log(triples), by least squares."""
+    used = [r for r in results if r["triples"] >= smallest]
+    if len(used) < 2:
+        return {}
+    x = [math.log(r["triples"]) for r in used]
+    return {
+        stage: float(np.polyfit(x, [math.log(r[stage]) for r in used], 1)[0])
+        for stage in (*STAGES, "peak GB")
+    }
+
+
+def queries_per_second(entities: int, batch: int, width: int = 32) -> dict[str, Any]:
+    """Top-10 answers from embeddings, one at a time and in batches."""
+    graph = random_graph(entities, RELATIONS, 5 * entities, seed=0)
+    generator = torch.Generator().manual_seed(0)
+    embeddings = Embeddings(
+        torch.randn(entities, width, generator=generator),
+        torch.randn(RELATIONS, width, generator=generator),
+        graph,
+    )
+    anchors = torch.randint(entities, (batch,), generator=generator)
+    relations = torch.randint(RELATIONS, (batch,), generator=generator)
+
+    def top(count: int) -> float:
+        embeddings.candidate_scores(anchors[:1], relations[:1], "tail").topk(10)
+        started = time.perf_counter()
+        for start in range(0, batch, count):
+            part = slice(start, start + count)
+            embeddings.candidate_scores(anchors[part], relations[part], "tail").topk(10)
+        return batch / (time.perf_counter() - started)
+
+    return {"entities": entities, "one at a time /s": top(1), "in batches of 64 /s": top(64)}
+
+
+def _timed(result: dict[str, Any], name: str, work: Callable[[], Any]) -> Any:
+    started = time.perf_counter()
+    value = work()
+    result[name] = time.perf_counter() - started
+    return value
+
+
+def _peak() -> int:
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def graph_of(triples: int) -> KnowledgeGraph:
+    """The graph that :func:`measure` uses at a size."""
+    return random_graph(max(2, triples // DEGREE), RELATIONS, triples, seed=0)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(int(sys.argv[2]))
+    print(json.dumps(measure(int(sys.argv[1]))))

@@ -1,0 +1,104 @@
+"""Figures for reports, as SVG text that can stand inside a page."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ingram.graph import Ids, KnowledgeGraph
+from ingram.relation_graph import build_relation_graph
+
+LINE, FAINT, ACCENT = "#2a6f97", "#a9b4bd", "#d1495b"
+
+
+def svg(figure: Figure) -> str:
+    """The figure as an ``<svg>`` element; its text is drawn as paths, so no label can be markup."""
+    buffer = io.StringIO()
+    figure.savefig(
+        buffer, format="svg", bbox_inches="tight", transparent=True, metadata={"Date": ""}
+    )
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]
+
+
+def training_curves(records: Sequence[dict[str, Any]]) -> Figure:
+    """Training loss and validation MRR by epoch; collapses are marked."""
+    figure = Figure(figsize=(9, 3.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    epochs = [r["epoch"] for r in records]
+    losses = [np.nan if r["loss"] is None else r["loss"] for r in records]
+    _curve(left, epochs, losses, "training loss")
+    _curve(right, epochs, [r["mrr"] for r in records], "validation MRR")
+    right.set_ylim(bottom=0)
+    for record in records:
+        if "collapse" in record:
+            for axes in (left, right):
+                axes.axvline(record["epoch"], color=ACCENT, linewidth=1, linestyle=":")
+    return figure
+
+
+def _curve(axes: Axes, x: Sequence[float], y: Sequence[float], title: str) -> None:
+    axes.plot(x, y, color=LINE, linewidth=1.8, marker="o" if len(x) < 40 else None, markersize=3)
+    axes.set_title(title, loc="left", fontsize=11)
+    axes.set_xlabel("epoch")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color=FAINT, alpha=0.3)
+
+
+def relation_picture(
+    graph: KnowledgeGraph, known: Sequence[bool] | None = None, most: int = 30
+) -> Figure:
+    """The relation graph on a circle: thicker lines for stronger affinities, new relations in red.
+
+    Inverse relations are folded into their relations; the ``most`` frequent relations are drawn.
+    """
+    figure = Figure(figsize=(7.5, 7.5))
+    axes = figure.add_subplot(projection=None)
+    axes.set_axis_off()
+    axes.set_aspect("equal")
+    counts = np.bincount(graph.triples[:, 1], minlength=graph.num_relations)
+    drawn = np.sort(np.argsort(-counts, kind="stable")[:most])
+    place = np.full(graph.num_relations, -1)
+    place[drawn] = np.arange(len(drawn))
+    angles = 2 * np.pi * np.arange(len(drawn)) / max(len(drawn), 1)
+    x, y = np.cos(angles), np.sin(angles)
+    for i, j, strength in _strongest(graph, place):
+        axes.plot(x[[i, j]], y[[i, j]], color=LINE, alpha=0.15 + 0.7 * strength,
+                  linewidth=0.4 + 4 * strength, solid_capstyle="round", zorder=1)  # fmt: skip
+    for position, (relation, angle) in enumerate(zip(drawn, angles, strict=True)):
+        new = known is not None and not known[relation]
+        size = 30 + 250 * counts[relation] / max(counts.max(), 1)
+        axes.scatter(x[position], y[position], s=size, color=ACCENT if new else LINE, zorder=2)
+        flip = np.cos(angle) < 0
+        axes.text(
+            1.08 * x[position], 1.08 * y[position], _shown(graph.relations.take([relation])[0]),
+            rotation=np.degrees(angle) + (180 if flip else 0), rotation_mode="anchor",
+            ha="right" if flip else "left", va="center", fontsize=9, parse_math=False,
+        )  # fmt: skip
+    axes.set_xlim(-1.75, 1.75)
+    axes.set_ylim(-1.75, 1.75)
+    return figure
+
+
+def _strongest(graph: KnowledgeGraph, place: Ids) -> list[tuple[int, int, float]]:
+    """Edges between drawn relations with a strength in (0, 1], the 150 strongest."""
+    relations = build_relation_graph(graph, num_bins=1)
+    m = graph.num_relations
+    rows, cols = place[relations.rows % m], place[relations.cols % m]
+    keep = (rows >= 0) & (cols >= 0) & (rows < cols)
+    total = np.zeros((len(place), len(place)))
+    np.add.at(total, (rows[keep], cols[keep]), relations.weights[keep])
+    i, j = np.nonzero(total)
+    order = np.argsort(-total[i, j], kind="stable")[:150]
+    top = total.max() if len(order) else 1.0
+    return [(int(i[o]), int(j[o]), float((total[i[o], j[o]] / top) ** 0.5)) for o in order]
+
+
+def _shown(label: str) -> str:
+    visible = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in label)
+    return visible if len(visible) <= 32 else visible[:31] + "…"

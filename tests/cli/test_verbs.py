@@ -1,0 +1,231 @@
+"""The command line as a user meets it, on a small dataset of its own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from ingram.cli import app, main
+from ingram.embeddings import Embeddings
+
+SMALL = [
+    "--set", "model.relation_hidden=16", "--set", "model.entity_hidden=16",
+    "--set", "model.relation_heads=2", "--set", "model.entity_heads=2",
+    "--set", "training.validate_every=5",
+]  # fmt: skip
+
+
+def triples(prefix: str, relations: list[str], count: int, seed: int) -> list[str]:
+    rng = np.random.default_rng(seed)
+    lines = [f"{prefix}{i}\t{relations[i % len(relations)]}\t{prefix}{i + 1}" for i in range(19)]
+    lines += [
+        f"{prefix}{a}\t{relations[r]}\t{prefix}{b}"
+        for a, r, b in zip(
+            rng.integers(0, 20, count),
+            rng.integers(0, len(relations), count),
+            rng.integers(0, 20, count),
+            strict=True,
+        )
+    ]
+    return list(dict.fromkeys(lines))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "tiny"
+    path.mkdir()
+    (path / "train.txt").write_text("\n".join(triples("t", ["r", "s"], 60, 0)))
+    inference = triples("i", ["r", "new"], 60, 1)
+    (path / "msg.txt").write_text("\n".join(inference[:40]))
+    (path / "valid.txt").write_text("\n".join(inference[40:50]))
+    (path / "test.txt").write_text("\n".join(inference[50:]))
+    return path
+
+
+def ingram(*arguments: object, status: int = 0) -> str:
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == status, result.output
+    return result.stdout
+
+
+def user_error(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """One line on standard error, status 2."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["ingram", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+    assert exit_.value.code == 2
+    return capsys.readouterr().err.strip().splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("runs") / "run"
+    out = ingram("train", folder, "-o", path, "--epochs", 10, "--json", *SMALL)
+    result = json.loads(out)
+    assert result["stopped"] == "finished"
+    assert result["epoch"] == 10
+    return path
+
+
+def test_a_run_directory_holds_all_it_should(run: Path):
+    names = {p.name for p in run.iterdir()}
+    assert names == {
+        "config.yaml",
+        "model.safetensors",
+        "metrics.jsonl",
+        "report.html",
+        "checkpoints",
+    }
+    assert [json.loads(x)["epoch"] for x in (run / "metrics.jsonl").read_text().splitlines()] == [
+        5,
+        10,
+    ]
+
+
+def test_evaluate_prints_every_figure_and_breakdown(run: Path, folder: Path):
+    out = ingram(
+        "evaluate", run, folder, "--json", "--by", "side", "--by", "known", "--by", "relation",
+        "--hits", 1, "--hits", 5,
+    )  # fmt: skip
+    result = json.loads(out)
+    assert {"mr", "mrr", "hits@1", "hits@5", "amri", "queries"} <= set(result)
+    assert {row["side"] for row in result["by"]["side"]} == {"head", "tail"}
+    assert {row["relation"] for row in result["by"]["relation"]} <= {"r", "new"}
+    queries = sum(row["queries"] for row in result["by"]["known"])
+    assert queries == result["queries"]
+    assert "MRR" in ingram("evaluate", run, folder, "--by", "relation", "--ties", "optimistic")
+
+
+def test_embed_writes_a_table_that_scores_alike_when_read_back(
+    run: Path, folder: Path, tmp_path: Path
+):
+    file = tmp_path / "vectors.parquet"
+    ingram("embed", run, folder / "msg.txt", "-o", file, "--draws", 3)
+    table = pl.read_parquet(file)
+    assert table.columns == ["kind", "label", "vector"]
+    embeddings = Embeddings.load(file)
+    assert embeddings.width == 96
+    answers = embeddings.predict(head="i0", relation="new", k=3)
+    printed = json.loads(
+        ingram(
+            "predict",
+            run,
+            folder / "msg.txt",
+            "--head",
+            "i0",
+            "--relation",
+            "new",
+            "-k",
+            3,
+            "--draws",
+            3,
+            "--json",
+        )
+    )
+    assert [row["tail"] for row in printed] == answers["tail"].to_list()
+    assert [row["score"] for row in printed] == pytest.approx(answers["score"].to_list(), rel=1e-5)
+
+
+def test_predict_asks_for_heads_too_and_can_hide_known_answers(run: Path, folder: Path):
+    graph = folder / "msg.txt"
+    out = json.loads(
+        ingram("predict", run, graph, "--tail", "i1", "--relation", "r", "-k", 50, "--json")
+    )
+    assert len(out) == out[-1]["rank"]
+    assert any(row["known"] for row in out)
+    hidden = json.loads(
+        ingram(
+            "predict",
+            run,
+            graph,
+            "--tail",
+            "i1",
+            "--relation",
+            "r",
+            "-k",
+            50,
+            "--json",
+            "--hide-known",
+        )
+    )
+    assert [r["head"] for r in hidden] == [r["head"] for r in out if not r["known"]]
+    assert "known" in ingram("predict", run, graph, "--tail", "i1", "--relation", "r")
+
+
+def test_an_interrupted_run_goes_on_to_the_same_weights(run: Path, folder: Path, tmp_path: Path):
+    path = tmp_path / "again"
+    ingram("train", folder, "-o", path, "--epochs", 10, "--minutes", 0, "--json", *SMALL)
+    assert not (path / "model.safetensors").exists()
+    ingram("train", folder, "-o", path, "--resume", "--json")
+    assert (path / "model.safetensors").read_bytes() == (run / "model.safetensors").read_bytes()
+
+
+def test_a_single_file_says_that_it_is_no_inductive_test(folder: Path, tmp_path: Path):
+    result = CliRunner().invoke(
+        app,
+        ["train", str(folder / "train.txt"), "-o", str(tmp_path / "r"), "--epochs", "5", *SMALL],
+    )
+    assert result.exit_code == 0
+    assert "not an inductive test" in result.stderr.replace("\n", " ")
+    assert "not an inductive test" in (tmp_path / "r" / "report.html").read_text().replace(
+        "\n", " "
+    )
+    assert "MRR" in ingram("evaluate", tmp_path / "r", folder / "train.txt")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["train", "nowhere", "-o", "{tmp}/x"], "nowhere: no such file"),
+        (["train", "{data}", "-o", "{run}"], "holds a run already"),
+        (["train", "{data}", "-o", "{tmp}/x", "--set", "bins=3"], "did you mean model.bins?"),
+        (["train", "{data}", "-o", "{tmp}/x", "--set", "model.bins=0"], "model.bins"),
+        (["train", "{data}", "-o", "{tmp}/x", "--set", "nonsense"], "section.key=value"),
+        (["train", "{data}", "-o", "{tmp}/x", "--preset", "best"], "known are default, paper"),
+        (["train", "{data}", "-o", "{tmp}/x", "--resume"], "config.yaml"),
+        (["evaluate", "{tmp}", "{data}"], "want a run directory"),
+        (["evaluate", "{run}", "{data}", "--split", "train"], "known are test, valid"),
+        (["evaluate", "{run}", "{data}", "--by", "colour"], "no breakdown 'colour'"),
+        (["predict", "{run}", "{data}", "--relation", "new"], "give --head or --tail"),
+        (["predict", "{run}", "{data}", "--relation", "new", "--head", "i00"], "did you mean"),
+        (["embed", "{run}", "{data}", "-o", "{tmp}/no/where.parquet"], "no folder"),
+    ],
+)
+def test_a_users_error_is_one_line_and_status_2(arguments, said, run, folder, tmp_path, capsys):
+    filled = [a.format(data=folder, run=run, tmp=tmp_path) for a in arguments]
+    assert said in user_error(capsys, *filled)
+
+
+def test_a_users_error_leaves_the_process_without_a_traceback():
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from ingram.cli import main; main()",
+            "train",
+            "nowhere",
+            "-o",
+            "x",
+        ],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert done.returncode == 2
+    (line,) = done.stderr.strip().splitlines()
+    assert line.startswith("error: nowhere: no such file")
+
+
+def test_version_and_help():
+    assert ingram("--version").startswith("ingram 0.")
+    for verb in ("train", "evaluate", "embed", "predict", "demo"):
+        assert verb in ingram("--help")
+        assert "Usage" in ingram(verb, "--help")

@@ -1,0 +1,90 @@
+"""One number of threads for everything, and compilation paid once."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from ingram.kernels import parallel
+
+
+def run_python(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def three_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_ranges_make_up_all_units_once():
+    for units in (1, 2, 3, 7, 100):
+        seen = []
+        parallel.run(lambda a, b, seen=seen: seen.extend(range(a, b)), units, work=10**9)
+        assert sorted(seen) == list(range(units))
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_threads_follow_torch_and_little_work_takes_one():
+    calls = []
+    parallel.run(lambda a, b: calls.append((a, b)), 9, work=10**9)
+    assert sorted(calls) == [(0, 3), (3, 6), (6, 9)]
+    calls.clear()
+    parallel.run(lambda a, b: calls.append((a, b)), 9, work=10)
+    assert calls == [(0, 9)]
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_an_error_on_another_thread_is_raised_here():
+    def loop(start: int, stop: int) -> None:
+        if start > 0:
+            raise RuntimeError("on a worker")
+
+    with pytest.raises(RuntimeError, match="on a worker"):
+        parallel.run(loop, 9, work=10**9)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no processor affinity here")
+def test_a_process_confined_to_one_core_uses_one_thread():
+    code = (
+        "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
+        "import ingram, torch; print(torch.get_num_threads())"
+    )
+    environment = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), "")
+    code = "import os\nfor k in ('OMP_NUM_THREADS', 'MKL_NUM_THREADS'): os.environ.pop(k)\n" + code
+    assert run_python(code, **environment) == "1"
+
+
+def test_idle_threads_of_torch_spin_briefly_unless_the_user_says_otherwise():
+    code = "import ingram, os; print(os.environ['GOMP_SPINCOUNT'])"
+    assert run_python(code, GOMP_SPINCOUNT="77") == "77"
+
+
+def test_a_second_process_compiles_nothing():
+    code = """
+import torch
+from ingram.kernels import edge_loops, triple_scores
+from ingram.kernels.adjacency import Adjacency
+from ingram.kernels.edge_attention import edge_attention
+edges = Adjacency(torch.tensor([0, 1, 2]), *(torch.zeros(2, dtype=torch.int32),) * 2)
+nodes = torch.randn(1, 2, 4, 2, 4, requires_grad=True)
+kinds = torch.randn(1, 1, 2, 2, 4)
+edge_attention(nodes, kinds, torch.randn(2, 4), None, edges, mean_loop=True).sum().backward()
+for loop in (edge_loops.forward, edge_loops.backward):
+    print(sum(loop.stats.cache_hits.values()), sum(loop.stats.cache_misses.values()))
+"""
+    run_python(code)
+    assert run_python(code).split() == ["1", "0", "1", "0"]

@@ -1,0 +1,76 @@
+"""Small models, features and datasets that the tests share."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from ingram.graph import Dataset
+from ingram.models import InGram, ModelConfig
+from ingram.models.ingram import Features
+from ingram.training.config import PRESETS, Config
+from tests.strategies import random_graph
+
+SIZES = {
+    "relation_width": 3,
+    "entity_width": 4,
+    "relation_hidden": 6,
+    "entity_hidden": 8,
+    "relation_heads": 3,
+    "entity_heads": 2,
+    "bins": 3,
+}
+
+
+def tiny_config(**changes) -> ModelConfig:
+    """Widths and heads that all differ, so that none can stand in for another."""
+    return ModelConfig(**{**SIZES, **changes})
+
+
+def random_model(config: ModelConfig, seed: int = 0) -> InGram:
+    """In float64, every parameter drawn: biases and bin weights start at zero otherwise."""
+    generator = torch.Generator().manual_seed(seed)
+    model = InGram(config, seed=seed).double()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(0.7 * torch.randn(parameter.shape, generator=generator))
+    return model
+
+
+def weights_of(model: torch.nn.Module) -> dict[str, np.ndarray]:
+    """The parameters by name, as the oracle takes them."""
+    return {name: p.detach().double().numpy() for name, p in model.named_parameters()}
+
+
+def random_features(model: InGram, graph, seed: int = 0, draws: int = 1) -> Features:
+    """Wider than Glorot's, so that differences show."""
+    generator = torch.Generator().manual_seed(seed)
+    c = model.config
+
+    def table(count: int, width: int) -> torch.Tensor:
+        return torch.randn(draws, count, width, generator=generator, dtype=torch.float64)
+
+    return Features(
+        table(2 * graph.num_relations, c.relation_width),
+        table(graph.num_entities, c.entity_width),
+    )
+
+
+def tiny_dataset(seed: int = 0) -> Dataset:
+    """A training graph and an inference graph of another size, five triples each to predict."""
+    train = random_graph(seed, 14, 3, 70)
+    whole = random_graph(seed + 1, 12, 4, 60)
+    facts, valid, test = np.split(whole.triples, [len(whole.triples) - 10, -5])
+    return Dataset("tiny", train, whole.with_triples(facts), valid, test)
+
+
+def tiny_run_config(preset: str = "default", **changes) -> Config:
+    """A run of a dozen quick epochs; ``changes`` as ``section__key=value``."""
+    settings = {
+        **{f"model.{key}": value for key, value in SIZES.items()},
+        "training.epochs": 12,
+        "training.validate_every": 4,
+        "training.negatives": 3,
+        **{key.replace("__", "."): value for key, value in changes.items()},
+    }
+    return PRESETS[preset].with_settings(settings)

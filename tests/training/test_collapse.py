@@ -1,0 +1,133 @@
+"""What a run does when training collapses: notice, say so, and recover or stop."""
+
+import pytest
+import torch
+
+from ingram.errors import DivergedError
+from ingram.models import InGram
+from ingram.training import loop
+from ingram.training.checkpoints import RunDirectory
+from tests.tiny import tiny_run_config
+from tests.training.runs import Diary, run_in
+
+
+class Saboteur(Diary):
+    """Spoils the loss of given epochs by a factor."""
+
+    def __init__(self, monkeypatch, factors):
+        super().__init__()
+        true_loss = loop.margin_loss
+        monkeypatch.setattr(
+            loop, "margin_loss", lambda *a: true_loss(*a) * factors.get(1 + len(self.losses), 1.0)
+        )
+
+
+def test_a_loss_that_is_not_a_number_is_recovered_from_at_a_lower_rate(tmp_path, monkeypatch):
+    saboteur = Saboteur(monkeypatch, {6: float("nan")})
+    outcome = run_in(tmp_path, listener=saboteur)
+    assert (outcome.stopped, outcome.epoch) == ("finished", 12)
+    event = {
+        "epoch": 6,
+        "why": "the loss is not finite",
+        "returned_to": 4,
+        "learning_rate": 2.5e-4,
+    }
+    assert outcome.collapses == saboteur.collapses == [event]
+    assert [r["epoch"] for r in saboteur.records] == [4, 6, 8, 12]
+    assert [r["learning_rate"] for r in saboteur.records] == [5e-4, 5e-4, 2.5e-4, 2.5e-4]
+    assert saboteur.records[1]["collapse"] == "the loss is not finite"
+    assert saboteur.records[1]["loss"] is None
+    assert all(p.isfinite().all() for p in outcome.model.parameters())
+
+
+def test_a_loss_that_jumps_and_stays_is_recovered_from(tmp_path, monkeypatch):
+    # The jump shows at epoch 8 and is still there at 12: back to 4, the last before it.
+    factors = dict.fromkeys(range(5, 13), 50.0)
+    saboteur = Saboteur(monkeypatch, factors)
+    outcome = run_in(tmp_path, tiny_run_config(training__epochs=16), listener=saboteur)
+    assert outcome.stopped == "finished"
+    [event] = outcome.collapses
+    assert (event["epoch"], event["returned_to"]) == (12, 4)
+    assert event["why"].startswith("the loss jumped from ")
+
+
+def test_a_recovery_takes_weights_and_optimiser_back_to_the_good_checkpoint(tmp_path, monkeypatch):
+    saboteur = Saboteur(monkeypatch, {6: float("nan")})
+    run_in(tmp_path, tiny_run_config(training__epochs=6), listener=saboteur)
+    run, model = RunDirectory(tmp_path), InGram(tiny_run_config().model)
+    states = []
+    for name in ("good", "last"):
+        optimizer = torch.optim.Adam(model.parameters())
+        progress = run.load_checkpoint(name, model, optimizer)
+        moments = [optimizer.state[p]["exp_avg"].tolist() for p in model.parameters()]
+        states.append((progress.epoch, [p.tolist() for p in model.parameters()], moments))
+    (good, *good_state), (last, *last_state) = states
+    assert (good, last) == (4, 6)
+    assert last_state == good_state
+
+
+def last_weights(path):
+    model = InGram(tiny_run_config().model)
+    RunDirectory(path).load_checkpoint("last", model, torch.optim.Adam(model.parameters()))
+    return torch.cat([p.detach().flatten() for p in model.parameters()])
+
+
+def test_steps_after_a_recovery_are_shorter(tmp_path, monkeypatch):
+    """By the factor of the rate: the seventh epoch's gradient is the same in both runs."""
+    run_in(tmp_path / "good", tiny_run_config(training__epochs=4))
+    good, steps = last_weights(tmp_path / "good"), []
+    for rate in (0.5, 0.1):
+        path = tmp_path / str(rate)
+        config = tiny_run_config(training__epochs=7, training__recovery_rate=rate)
+        with monkeypatch.context() as patch:
+            run_in(path, config, listener=Saboteur(patch, {6: float("nan")}))
+        steps.append(last_weights(path) - good)
+    assert steps[1].abs().max() > 1e-5
+    torch.testing.assert_close(steps[0], 5 * steps[1], rtol=0.01, atol=1e-6)
+
+
+def test_after_a_recovery_a_jump_is_judged_anew(tmp_path, monkeypatch):
+    # Still high at 16, but that is the first interval since the return at 12: not yet a collapse.
+    saboteur = Saboteur(monkeypatch, dict.fromkeys(range(5, 17), 50.0))
+    outcome = run_in(tmp_path, tiny_run_config(training__epochs=16), listener=saboteur)
+    assert [c["epoch"] for c in outcome.collapses] == [12]
+
+
+def test_several_collapses_lower_the_rate_each_time(tmp_path, monkeypatch):
+    saboteur = Saboteur(monkeypatch, {5: float("nan"), 7: float("nan"), 10: float("nan")})
+    outcome = run_in(tmp_path, listener=saboteur)
+    assert [c["learning_rate"] for c in outcome.collapses] == [2.5e-4, 1.25e-4, 6.25e-5]
+    assert outcome.stopped == "finished"
+
+
+def test_the_paper_preset_reports_a_collapse_and_goes_on(tmp_path, monkeypatch):
+    saboteur = Saboteur(monkeypatch, dict.fromkeys(range(5, 13), 50.0))
+    outcome = run_in(tmp_path, tiny_run_config("paper", training__epochs=16), listener=saboteur)
+    assert (outcome.stopped, outcome.epoch) == ("finished", 16)
+    assert outcome.collapses[0]["epoch"] == 12
+    assert outcome.collapses[0]["returned_to"] is None
+    assert {r["learning_rate"] for r in saboteur.records} == {5e-4}
+
+
+def test_the_paper_preset_stops_at_a_loss_that_is_not_a_number_and_keeps_the_best(
+    tmp_path, monkeypatch
+):
+    saboteur = Saboteur(monkeypatch, {6: float("nan")})
+    outcome = run_in(tmp_path, tiny_run_config("paper"), listener=saboteur)
+    assert (outcome.stopped, outcome.epoch) == ("diverged", 6)
+    assert outcome.best["epoch"] == 4
+    assert all(p.isfinite().all() for p in outcome.model.parameters())
+
+
+def test_a_run_that_diverges_before_its_first_validation_is_an_error(tmp_path, monkeypatch):
+    saboteur = Saboteur(monkeypatch, {1: float("nan")})
+    with pytest.raises(
+        DivergedError, match=r"diverged at epoch 1 .* lower training\.learning_rate"
+    ):
+        run_in(tmp_path, listener=saboteur)
+
+
+def test_an_absurd_learning_rate_is_recovered_from_or_refused(tmp_path):
+    config = tiny_run_config(training__learning_rate=1e30, training__epochs=30)
+    with pytest.raises(DivergedError, match=r"lower training\.learning_rate"):
+        run_in(tmp_path, config)

@@ -1,0 +1,111 @@
+import pytest
+
+from ingram.errors import ConfigError
+from ingram.training.config import PRESETS, Config, dump_config, load_config
+
+
+def test_the_paper_preset_is_the_published_defaults_and_protocol():
+    paper = PRESETS["paper"]
+    t, e = paper.training, paper.evaluation
+    assert (t.margin, t.learning_rate, t.negatives, t.clip_norm) == (2, 5e-4, 10, 0.1)
+    assert (t.epochs, t.validate_every, t.message_share) == (10_000, 200, 0.75)
+    assert (e.draws, e.features, e.ties) == (1, "chosen", "official")
+    assert t.on_collapse == "report"
+    assert t.dynamic_split
+    assert t.patience is None
+
+
+def test_the_default_preset_is_stable():
+    default = PRESETS["default"]
+    assert default.training.on_collapse == "recover"
+    assert default.evaluation.draws > 1
+    assert default.evaluation.features == "fresh"
+    assert default.evaluation.ties == "realistic"
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_a_configuration_survives_its_file(preset, tmp_path):
+    config = PRESETS[preset].with_settings({"model.bins": 3, "training.patience": 5})
+    (tmp_path / "config.yaml").write_text(dump_config(config))
+    assert load_config(tmp_path / "config.yaml") == config
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("training.learning_rate", "1e-3", 1e-3),
+        ("training.learning_rate", "0.001", 1e-3),
+        ("training.dynamic_split", "false", False),
+        ("training.patience", "null", None),
+        ("model.bins", "5", 5),
+        ("model.bins", 5, 5),
+        ("model.aggregator", "sum", "sum"),
+        ("evaluation.ties", "official", "official"),
+    ],
+)
+def test_settings_may_be_text_as_in_yaml(name, value, wanted):
+    section, key = name.split(".")
+    config = Config().with_settings({name: value})
+    assert getattr(getattr(config, section), key) == wanted
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"model.bin": 5}, "no setting 'model.bin'; known are model.name, model.relation_width"),
+        ({"bins": 5}, "no setting 'bins'; did you mean model.bins?"),
+        ({"training.bins": 5}, "no setting 'training.bins'; did you mean model.bins?"),
+        ({"nonsense.bins": 5}, "no setting 'nonsense.bins'; did you mean model.bins?"),
+        ({"model.bins": "many"}, "model.bins: Input should be a valid integer"),
+        ({"model.bins": 0}, "model.bins: Input should be greater than or equal to 1, got 0"),
+        (
+            {"training.learning_rate": "-1"},
+            "training.learning_rate: Input should be greater than 0",
+        ),
+        ({"training.learning_rate": "nan"}, "training.learning_rate: "),
+        ({"training.message_share": 1}, "training.message_share: Input should be less than 1"),
+        ({"training.seed": -1}, "training.seed: "),
+        (
+            {"model.aggregator": "max"},
+            "model.aggregator: Input should be 'attention', 'mean' or 'sum'",
+        ),
+        ({"model.entity_heads": 3}, "model: Value error, entity_hidden must be a multiple of"),
+        ({"model.bins": "[1"}, "model.bins: want a YAML value, got '[1'"),
+        ({"model.bins": "a: b: c"}, "model.bins: want a YAML value, got 'a: b: c'"),
+    ],
+    ids=str,
+)
+def test_a_bad_setting_is_refused_in_one_line(settings, message):
+    with pytest.raises(ConfigError) as caught:
+        Config().with_settings(settings)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("model: {bins: x}", "config.yaml: model.bins: Input should be a valid integer"),
+        ("modle: {}", "config.yaml: modle: Extra inputs are not permitted"),
+        ("model: [1", "config.yaml: want YAML, got "),
+        ("- 1\n- 2\n", "config.yaml: "),
+        ("\xff", None),
+    ],
+)
+def test_a_bad_file_is_refused_in_one_line(content, message, tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_bytes(content.encode("latin-1"))
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    assert (message or "config.yaml: want YAML, got") in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_refused_by_name(tmp_path):
+    with pytest.raises(ConfigError, match=r"config\.yaml: no such file"):
+        load_config(tmp_path / "config.yaml")
+
+
+def test_an_empty_file_is_the_defaults(tmp_path):
+    (tmp_path / "config.yaml").write_text("")
+    assert load_config(tmp_path / "config.yaml") == Config()
