@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 import zstandard
 
+from ingram.cli import main
 from ingram.errors import TriplesError
 from ingram.io import read_graph, read_triples
 from ingram.io import source as source_module
@@ -216,3 +217,31 @@ def test_a_graph_may_be_named_by_text_or_path(tmp_path):
     path = tmp_path / "g.tsv"
     path.write_bytes(TEXT)
     assert read_graph(str(path)).num_triples == read_graph(path).num_triples == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("cut.tsv.gz", gzip.compress(TEXT * 99)[:-4]),
+        ("ragged.csv", b"a,r,b\na,r\n"),
+        ("binary.tsv", bytes(range(256))),
+        ("empty.nt", b""),
+        ("broken.parquet", b"PAR1" + bytes(99) + b"PAR1"),
+        ("mis-encoded.jsonl", b'{"head": "\xff"}'),
+        ("long.nt", b"<http://x/" + b"a" * 2**25),
+    ],
+)
+def test_the_command_line_says_one_line_and_exits_with_two(
+    tmp_path, monkeypatch, capsys, name, data
+):
+    path = tmp_path / name
+    path.write_bytes(data)
+    monkeypatch.setattr(sys, "argv", ["ingram", "data", "info", str(path)])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"error: {path}")
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == [path]
