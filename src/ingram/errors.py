@@ -21,6 +21,10 @@ class DownloadError(IngramError):
     """A named dataset could not be fetched, or what came is not what was published."""
 
 
+class MissingPackageError(IngramError):
+    """A package that only this task needs is not installed."""
+
+
 class UnknownLabelError(IngramError):
     """A label that the graph does not hold."""
 

@@ -17,7 +17,11 @@ import polars as pl
 
 from ingram.errors import TriplesError, UnknownLabelError
 
+FIELDS = ("head", "relation", "tail")
+"""The columns of a frame of labelled triples, in the order of their ids."""
+
 Ids = npt.NDArray[np.int64]
+Weights = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,17 +67,30 @@ def _frozen(triples: npt.ArrayLike) -> Ids:
     return array
 
 
+def _frozen_weights(weights: npt.ArrayLike, count: int) -> Weights:
+    array = np.array(weights, dtype=np.float64)
+    if array.shape != (count,):
+        raise TriplesError(f"weights want shape ({count},), got {array.shape}")
+    if not (np.isfinite(array) & (array > 0)).all():
+        bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))[0]
+        raise TriplesError(f"triple {bad + 1}: want a positive weight, got {array[bad]}")
+    array.flags.writeable = False
+    return array
+
+
 @dataclass(frozen=True, eq=False)
 class KnowledgeGraph:
     """Facts of one graph. triples: (T, 3) ids of head, relation, tail, without duplicates.
 
     ``duplicates`` counts the triples that were dropped because they were stated already.
+    weights: (T,) how often each triple counts in the relation graph; None where each counts once.
     """
 
     triples: Ids
     entities: Vocabulary
     relations: Vocabulary
     duplicates: int = field(default=0)
+    weights: Weights | None = None
 
     def __post_init__(self) -> None:
         triples = _frozen(self.triples)
@@ -85,6 +102,8 @@ class KnowledgeGraph:
                     f"{tuple(triples.max(axis=0).tolist())} and a minimum of {triples.min()}"
                 )
         object.__setattr__(self, "triples", triples)
+        if self.weights is not None:
+            object.__setattr__(self, "weights", _frozen_weights(self.weights, len(triples)))
 
     @property
     def num_entities(self) -> int:
@@ -111,27 +130,27 @@ class KnowledgeGraph:
         """A graph of labelled triples: a frame with columns head, relation, tail, or tuples.
 
         ``also``: frames whose labels get ids too, though their triples are no facts of the graph.
-        Ids follow first appearance, so the same table always gives the same ids.
+        Ids follow first appearance, so the same table always gives the same ids. A column
+        ``weight`` becomes the weights; those of a triple stated twice add up.
         """
         table = label_frame(triples)
         frames = [table, *also]
-        entities = _distinct(c for f in frames for c in (f["head"], f["tail"]))
-        relations = _distinct(f["relation"] for f in frames)
+        ends, entities = _numbered([c for f in frames for c in (f["head"], f["tail"])])
+        kinds, relations = _numbered([f["relation"] for f in frames])
         graph = cls(
             np.empty((0, 3), np.int64),
             Vocabulary(entities, "entity"),
             Vocabulary(relations, "relation"),
         )
-        return graph.with_triples(graph.encode(table))
+        count = len(table)
+        ids = np.stack([ends[:count], kinds[:count], ends[count : 2 * count]], axis=1)
+        return graph.with_triples(ids, table["weight"] if "weight" in table.columns else None)
 
     def encode(self, triples: pl.DataFrame) -> Ids:
         """Ids (T, 3) of labelled triples; an unknown label is an error."""
         columns = []
-        for name, vocabulary in zip(
-            ("head", "relation", "tail"),
-            (self.entities, self.relations, self.entities),
-            strict=True,
-        ):
+        vocabularies = (self.entities, self.relations, self.entities)
+        for name, vocabulary in zip(FIELDS, vocabularies, strict=True):
             ids = vocabulary.ids(triples[name])
             if ids.null_count():
                 vocabulary.id(triples[name].filter(ids.is_null())[0])
@@ -148,14 +167,42 @@ class KnowledgeGraph:
             }
         )
 
-    def with_triples(self, triples: npt.ArrayLike) -> KnowledgeGraph:
-        """The same vocabularies with other facts; duplicates are dropped and counted."""
+    def with_triples(
+        self, triples: npt.ArrayLike, weights: npt.ArrayLike | None = None
+    ) -> KnowledgeGraph:
+        """The same vocabularies with other facts; duplicates are dropped and counted.
+
+        ``weights`` (T,) of duplicates add up. Without them, and if this graph has weights, each
+        triple keeps the one it has here; a triple that is new counts once.
+        """
         array = _frozen(triples)
         keys = triple_keys(array, self.num_entities, self.num_relations)
         _, first = np.unique(keys, return_index=True)
+        first.sort()
+        kept = array if len(first) == len(array) else array[first]
+        held: Weights | None = None
+        if weights is not None:
+            held = _sums(keys, keys[first], _frozen_weights(weights, len(array)))
+        elif self.weights is not None:
+            own = triple_keys(self.triples, self.num_entities, self.num_relations)
+            held = _looked_up(own, self.weights, keys[first])
         dropped = len(array) - len(first)
-        kept = array if dropped == 0 else array[np.sort(first)]
-        return KnowledgeGraph(kept, self.entities, self.relations, dropped)
+        return KnowledgeGraph(kept, self.entities, self.relations, dropped, held)
+
+
+def _sums(keys: Ids, distinct: Ids, weights: Weights) -> Weights:
+    """For each of the distinct keys, the sum of the weights that stand under it."""
+    order = np.argsort(distinct)
+    places = order[np.searchsorted(distinct, keys, sorter=order)]
+    return np.asarray(np.bincount(places, weights), np.float64)
+
+
+def _looked_up(keys: Ids, weights: Weights, wanted: Ids) -> Weights:
+    """The weights under the wanted keys; one where there is none. No key occurs twice."""
+    found = np.ones(len(wanted))
+    _, here, there = np.intersect1d(wanted, keys, assume_unique=True, return_indices=True)
+    found[here] = weights[there]
+    return found
 
 
 def with_inverses(triples: Ids, num_relations: int) -> Ids:
@@ -181,28 +228,37 @@ def triple_keys(triples: Ids, num_entities: int, num_relations: int) -> Ids:
 
 
 def label_frame(triples: pl.DataFrame | Iterable[tuple[str, str, str]]) -> pl.DataFrame:
-    """Labelled triples as a frame of three text columns without empty labels."""
+    """Labelled triples as a frame of three text columns without empty labels.
+
+    A column ``weight`` is kept, as floats.
+    """
     if isinstance(triples, pl.DataFrame):
-        missing = {"head", "relation", "tail"} - set(triples.columns)
-        if missing:
+        if not set(FIELDS) <= set(triples.columns):
             raise TriplesError(
                 f"want columns head, relation, tail, got {', '.join(triples.columns) or 'none'}"
             )
-        table = triples.select(pl.col("head", "relation", "tail").cast(pl.String))
+        labels, weight = pl.col(FIELDS).cast(pl.String), pl.col("^weight$").cast(pl.Float64)
+        table = triples.select(labels, weight)
     else:
-        schema = {"head": pl.String, "relation": pl.String, "tail": pl.String}
+        schema = dict.fromkeys(FIELDS, pl.String)
         table = pl.DataFrame(list(triples), schema=schema, orient="row")
-    bad = table.with_row_index().filter(
-        pl.any_horizontal(pl.col("head", "relation", "tail").fill_null("") == "")
-    )
+    empty = pl.any_horizontal(pl.col(FIELDS).fill_null("") == "")
+    bad = table.with_row_index().filter(empty)
     if len(bad):
         row = bad.row(0)
-        raise TriplesError(f"triple {row[0] + 1}: want three non-empty labels, got {row[1:]}")
+        raise TriplesError(f"triple {row[0] + 1}: want three non-empty labels, got {row[1:4]}")
     return table
 
 
-def _distinct(columns: Iterable[pl.Series]) -> pl.Series:
-    return pl.concat([c.rename("label") for c in columns]).unique(maintain_order=True)
+def _numbered(columns: Iterable[pl.Series]) -> tuple[Ids, pl.Series]:
+    """Each label's id, by first appearance, and the labels in id order."""
+    labels = pl.concat([column.rename("label") for column in columns])
+    rows = labels.to_frame().with_row_index("row")
+    # One grouping is faster than finding the distinct labels and then looking each one up.
+    first = rows.select(pl.col("row").min().over("label")).to_series().to_numpy()
+    is_new = first == np.arange(len(first))
+    ids: Ids = (np.cumsum(is_new) - 1)[first]
+    return ids, labels.filter(pl.Series(is_new))
 
 
 @dataclass(frozen=True)

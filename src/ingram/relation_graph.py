@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
-from ingram.graph import Ids, KnowledgeGraph, with_inverses
+from ingram.graph import Ids, KnowledgeGraph, Weights, with_inverses
 
 TIE = 1e-12
 """Affinities closer than this, relatively, are one value computed in another order of summation."""
@@ -36,14 +36,28 @@ class RelationGraph:
 
 def build_relation_graph(graph: KnowledgeGraph, num_bins: int) -> RelationGraph:
     """The relation graph of a graph's facts, inverse relations included."""
-    return relation_graph_of(graph.triples, graph.num_entities, graph.num_relations, num_bins)
+    return relation_graph_of(
+        graph.triples, graph.num_entities, graph.num_relations, num_bins, graph.weights
+    )
 
 
 def relation_graph_of(
-    triples: Ids, num_entities: int, num_relations: int, num_bins: int
+    triples: Ids,
+    num_entities: int,
+    num_relations: int,
+    num_bins: int,
+    weights: Weights | None = None,
 ) -> RelationGraph:
-    """The same from bare facts (T, 3), without inverses: they are added here."""
-    affinity = affinities(with_inverses(triples, num_relations), num_entities, 2 * num_relations)
+    """The same from bare facts (T, 3), without inverses: they are added here.
+
+    weights: (T,) how often each fact counts in E_h and E_t; an inverse counts as its fact does.
+    """
+    affinity = affinities(
+        with_inverses(triples, num_relations),
+        num_entities,
+        2 * num_relations,
+        None if weights is None else np.concatenate([weights, weights]),
+    )
     affinity.sort_indices()
     pointers = affinity.indptr.astype(np.int64)
     return RelationGraph(
@@ -55,23 +69,30 @@ def relation_graph_of(
     )
 
 
-def affinities(triples: Ids, num_entities: int, num_relations: int) -> csr_array:
+def affinities(
+    triples: Ids, num_entities: int, num_relations: int, weights: Weights | None = None
+) -> csr_array:
     """A = A_h + A_t, (m, m), of triples that hold their inverses already.
 
     A_h = E_h^T D_h^-2 E_h, where E_h[v, r] counts v as head of r and D_h is E_h's row sum; A_t is
-    the same for tails. Sparse throughout: memory follows the pairs of relations that meet.
+    the same for tails. A triple counts ``weights`` times, (T,), or once. Sparse throughout: memory
+    follows the pairs of relations that meet.
     """
     heads, relations, tails = triples.T
     shape = (num_entities, num_relations)
+    times = np.ones(len(triples)) if weights is None else weights
     return csr_array(
-        _side_affinity(heads, relations, shape) + _side_affinity(tails, relations, shape)
+        _side_affinity(heads, relations, times, shape)
+        + _side_affinity(tails, relations, times, shape)
     )
 
 
-def _side_affinity(entities: Ids, relations: Ids, shape: tuple[int, int]) -> csr_array:
-    counts = csr_array(coo_array((np.ones(len(entities)), (entities, relations)), shape))
-    degrees = np.bincount(entities, minlength=shape[0])
-    counts.data /= np.repeat(np.maximum(degrees, 1), np.diff(counts.indptr))
+def _side_affinity(
+    entities: Ids, relations: Ids, times: Weights, shape: tuple[int, int]
+) -> csr_array:
+    counts = csr_array(coo_array((times, (entities, relations)), shape))
+    degrees = np.bincount(entities, times, minlength=shape[0])
+    counts.data /= np.repeat(np.where(degrees > 0, degrees, 1), np.diff(counts.indptr))
     return csr_array(counts.T @ counts)
 
 

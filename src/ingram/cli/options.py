@@ -22,7 +22,13 @@ AllowLeaks = Annotated[
     bool,
     typer.Option("--allow-leaks", help="Go on although `ingram data check` finds errors."),
 ]
-Graph = Annotated[Path, typer.Argument(help="A file of tab-separated triples, also .gz.")]
+Graph = Annotated[
+    Path,
+    typer.Argument(
+        help="A graph: TSV, CSV, Parquet, JSON Lines or RDF, also compressed; - reads TSV from "
+        "standard input."
+    ),
+]
 Run = Annotated[Path, typer.Argument(help="A run directory that `ingram train` wrote.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Threads = Annotated[

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from ingram.embeddings import Embeddings
 from ingram.errors import RunError
-from ingram.graph import Ids, KnowledgeGraph
+from ingram.graph import Ids, KnowledgeGraph, Weights
 from ingram.io.tensors import checked_tensor, read_tensors, write_tensors
 from ingram.kernels.adjacency import Adjacency, entity_adjacency, relation_adjacency
 from ingram.models.config import ModelConfig
@@ -43,13 +43,23 @@ class MessageGraph:
 
     @classmethod
     def of(
-        cls, facts: Ids, num_entities: int, num_relations: int, config: ModelConfig
+        cls,
+        facts: Ids,
+        num_entities: int,
+        num_relations: int,
+        config: ModelConfig,
+        weights: Weights | None = None,
     ) -> MessageGraph:
-        """From facts (T, 3) without inverses: they are added here."""
+        """From facts (T, 3) without inverses: they are added here.
+
+        weights: (T,) how often each fact counts between relations; between entities it is one edge.
+        """
         loops = config.self_loop == "learned"
         return cls(
             entity_adjacency(facts, num_entities, num_relations, self_loops=loops),
-            relation_adjacency(relation_graph_of(facts, num_entities, num_relations, config.bins)),
+            relation_adjacency(
+                relation_graph_of(facts, num_entities, num_relations, config.bins, weights)
+            ),
         )
 
     def to(self, device: torch.device) -> MessageGraph:
@@ -186,5 +196,7 @@ class InGram(nn.Module):
 
     def message_graph(self, graph: KnowledgeGraph) -> MessageGraph:
         """The edges of a graph's facts as this model wants them, on its device."""
-        edges = MessageGraph.of(graph.triples, graph.num_entities, graph.num_relations, self.config)
+        edges = MessageGraph.of(
+            graph.triples, graph.num_entities, graph.num_relations, self.config, graph.weights
+        )
         return edges.to(self.relation_score.weight.device)

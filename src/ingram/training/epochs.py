@@ -49,10 +49,11 @@ class Epochs:
         split_rng = rng if training.dynamic_split else np.random.default_rng(training.seed)
         is_fact = self.split.draw(split_rng)
         targets = self.graph.triples[~is_fact]
+        weights = None if self.graph.weights is None else self.graph.weights[is_fact]
         false = corrupt(targets, n, training.negatives, rng=rng)
         return Epoch(
             number,
-            MessageGraph.of(self.graph.triples[is_fact], n, m, self.config.model),
+            MessageGraph.of(self.graph.triples[is_fact], n, m, self.config.model, weights),
             Features.draw(n, m, self.config.model, rng),
             torch.from_numpy(np.concatenate([targets, false])),
             len(targets),

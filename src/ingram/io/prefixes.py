@@ -1,0 +1,80 @@
+"""IRIs shortened for the eye: ``http://www.wikidata.org/entity/Q64`` as ``wd:Q64``.
+
+Only what is shown is shortened. The labels of a graph stay whole IRIs: two files may mean different
+things by one prefix, and whether a relation of one graph is known in another is decided by its
+label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+WELL_KNOWN = {
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "prov": "http://www.w3.org/ns/prov#",
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "sh": "http://www.w3.org/ns/shacl#",
+    "sosa": "http://www.w3.org/ns/sosa/",
+    "org": "http://www.w3.org/ns/org#",
+    "vcard": "http://www.w3.org/2006/vcard/ns#",
+    "time": "http://www.w3.org/2006/time#",
+    "geo": "http://www.w3.org/2003/01/geo/wgs84_pos#",
+    "geosparql": "http://www.opengis.net/ont/geosparql#",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "dcterms": "http://purl.org/dc/terms/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "void": "http://rdfs.org/ns/void#",
+    "schema": "http://schema.org/",
+    "sdo": "https://schema.org/",
+    "dbr": "http://dbpedia.org/resource/",
+    "dbo": "http://dbpedia.org/ontology/",
+    "dbp": "http://dbpedia.org/property/",
+    "wd": "http://www.wikidata.org/entity/",
+    "wds": "http://www.wikidata.org/entity/statement/",
+    "wdt": "http://www.wikidata.org/prop/direct/",
+    "p": "http://www.wikidata.org/prop/",
+    "ps": "http://www.wikidata.org/prop/statement/",
+    "pq": "http://www.wikidata.org/prop/qualifier/",
+    "wikibase": "http://wikiba.se/ontology#",
+    "yago": "http://yago-knowledge.org/resource/",
+    "fb": "http://rdf.freebase.com/ns/",
+    "gn": "http://www.geonames.org/ontology#",
+    "obo": "http://purl.obolibrary.org/obo/",
+    "up": "http://purl.uniprot.org/core/",
+    "uniprot": "http://purl.uniprot.org/uniprot/",
+    "bibo": "http://purl.org/ontology/bibo/",
+}
+"""Prefixes that everyone writes the same way; a file's own come before them."""
+
+
+def shorten(label: str, prefixes: Mapping[str, str] | None = None) -> str:
+    """One label as it is shown: by the longest namespace that fits, else as it is."""
+    return str(shortened(pl.Series([label]), prefixes)[0])
+
+
+def shortened(labels: pl.Series, prefixes: Mapping[str, str] | None = None) -> pl.Series:
+    """Labels as they are shown, distinct ones shown distinctly.
+
+    ``prefixes`` (such as :func:`ingram.io.rdf.read_prefixes` finds) come before the well-known
+    ones. What is left after a namespace may hold no further ``/`` or ``#``. A short form that two
+    labels would share, or that is a label itself, is given to neither.
+    """
+    known = {**WELL_KNOWN, **(prefixes or {})}
+    text = pl.col("label")
+    forms = []
+    for prefix, namespace in sorted(known.items(), key=lambda item: -len(item[1])):
+        rest = text.str.strip_prefix(namespace)
+        fits = text.str.starts_with(namespace) & rest.str.contains(r"^[^/#]+$")
+        forms.append(pl.when(fits).then(pl.lit(f"{prefix}:") + rest))
+    table = pl.DataFrame({"label": labels.unique()})
+    table = table.with_columns(pl.coalesce(*forms, text).alias("short"))
+    short = pl.col("short")
+    taken = short.is_duplicated() | ((short != text) & short.is_in(text.implode()))
+    table = table.with_columns(pl.when(taken).then(text).otherwise(short).alias("short"))
+    return labels.replace(table["label"], table["short"])
