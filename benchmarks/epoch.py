@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from typing import Any
 import torch
 from torch.profiler import ProfilerActivity, profile
 
+from benchmarks import memory
 from benchmarks.reference import ReferenceInGram
 from benchmarks.shapes import training_graph
 from ingram.graph import KnowledgeGraph
@@ -101,11 +101,11 @@ def peak_of(model: str, name: str, folder: Path | None) -> int:
 def _measure_peak(model: str, name: str, folder: str, threads: str) -> None:
     torch.set_num_threads(int(threads))
     graph = training_graph(name, Path(folder) if folder else None)
-    baseline = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    baseline = memory.reset_peak()
     trainer = trainers(graph)[model]
     for _ in range(3):
         trainer.run_epoch()
-    print(1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - baseline))
+    print(memory.peak() - baseline)
 
 
 def shares(name: str, folder: Path | None, rounds: int) -> dict[str, Any]:

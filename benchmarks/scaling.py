@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import resource
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks import memory
 from benchmarks.shapes import random_graph
 from ingram.embeddings import Embeddings
 from ingram.evaluation.ranking import KnownAnswers, rank
@@ -28,17 +28,17 @@ STAGES = ("relation graph", "embedding", "ranking")
 def measure(triples: int) -> dict[str, Any]:
     """Seconds of each stage and the peak memory above the baseline, in this process."""
     warm_up()
-    baseline = _peak()
+    baseline = memory.reset_peak()
     graph = random_graph(max(2, triples // DEGREE), RELATIONS, triples, seed=0)
-    result: dict[str, Any] = {"triples": triples, "graph GB": (_peak() - baseline) / 1e9}
+    result: dict[str, Any] = {"triples": triples, "graph GB": (memory.peak() - baseline) / 1e9}
     _timed(result, STAGES[0], lambda: build_relation_graph(graph, 10))
     model = InGram(seed=0)
     embeddings = _timed(result, STAGES[1], lambda: model.embed(graph, seed=0))
     queries = np.random.default_rng(1).choice(graph.triples, QUERIES // 2)
     known = KnownAnswers(graph.triples, graph.num_relations)
     _timed(result, STAGES[2], lambda: rank(embeddings, queries, known, graph.num_entities))
-    result["peak GB"] = (_peak() - baseline) / 1e9
-    result["total GB"] = _peak() / 1e9
+    result["peak GB"] = (memory.peak() - baseline) / 1e9
+    result["total GB"] = memory.peak() / 1e9
     return result
 
 
@@ -110,10 +110,6 @@ def _timed(result: dict[str, Any], name: str, work: Callable[[], Any]) -> Any:
     value = work()
     result[name] = time.perf_counter() - started
     return value
-
-
-def _peak() -> int:
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def graph_of(triples: int) -> KnowledgeGraph:
