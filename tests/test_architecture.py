@@ -50,9 +50,9 @@ def test_imports_point_only_upward(path):
         return
     for imported, line in imports_of(path):
         where = f"{name_of(path)}:{line}"
-        if room == "threads":
-            pytest.fail(f"{where}: threads imports nothing of the package")
-        if imported in ("threads", room) or (imported.startswith("__") and room == "cli"):
+        if room == "process":
+            pytest.fail(f"{where}: process imports nothing of the package")
+        if imported in ("process", room) or (imported.startswith("__") and room == "cli"):
             continue
         assert imported in ORDER, (
             f"{where}: {imported or 'the package itself'} has no place in the order"
@@ -61,7 +61,7 @@ def test_imports_point_only_upward(path):
 
 
 def test_every_module_has_a_place_in_the_order():
-    rooms = {room_of(path) for path in FILES} - {"__init__", "threads", "__main__"}
+    rooms = {room_of(path) for path in FILES} - {"__init__", "process", "__main__"}
     assert rooms <= set(ORDER)
 
 

@@ -5,18 +5,15 @@ import shlex
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from ingram.cli import data_make
+from ingram.cli import data, data_make
+from ingram.cli.data import data_app
 
 PAGE = (Path(__file__).parent.parent / "docs" / "generate.md").read_text(encoding="utf-8")
 
 
 def test_every_snippet_runs_in_the_order_of_the_page(tmp_path, monkeypatch, capsys):
-    app = typer.Typer()
-    for verb in ("generate", "split", "synthesize", "info"):
-        app.command(verb)(getattr(data_make, f"{verb}_command"))
     monkeypatch.chdir(tmp_path)
     commands = 0
     for language, text in re.findall(r"```(console|python)\n(.*?)```", PAGE, re.DOTALL):
@@ -25,7 +22,7 @@ def test_every_snippet_runs_in_the_order_of_the_page(tmp_path, monkeypatch, caps
             continue
         for line in text.splitlines():
             assert line.startswith("$ ingram data ")
-            result = CliRunner().invoke(app, shlex.split(line)[3:])
+            result = CliRunner().invoke(data_app, shlex.split(line)[3:])
             assert result.exit_code == 0, (line, result.output, result.exception)
             commands += 1
     assert commands == 9
@@ -38,4 +35,5 @@ def test_every_snippet_runs_in_the_order_of_the_page(tmp_path, monkeypatch, caps
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"(?<!\S)`?(--[a-z-]+)", PAGE))))
 def test_every_option_named_exists(option):
     source = Path(data_make.__file__).read_text(encoding="utf-8")
+    source += Path(data.__file__).read_text(encoding="utf-8")
     assert option in source or option.removeprefix("--").replace("-", "_") + ":" in source

@@ -5,7 +5,7 @@ embeddings = model.embed(ingram.read_graph("new.tsv"), draws=8)
 embeddings.predict(head="Nairobi", relation="capital_of", k=10)
 """
 
-from ingram import threads as threads  # first: it must run before torch is loaded
+from ingram import process as process  # first: it must run before torch is loaded
 from ingram.datasets import open_dataset
 from ingram.embeddings import Embeddings
 from ingram.errors import IngramError
