@@ -35,6 +35,7 @@ QUESTIONS = (
     ("Cape Town", "in_latitude_zone"),
 )
 EPOCHS = 1_000
+LEARNING_RATE = 0.002  # learns more in a minute than the default, by validation
 
 
 def demo_command(
@@ -55,7 +56,11 @@ def demo_command(
     run = RunDirectory(output)
     _clear(run)
     config = PRESETS["default"].with_settings(
-        {"training.epochs": epochs, "training.validate_every": max(1, epochs // 20)}
+        {
+            "training.epochs": epochs,
+            "training.validate_every": max(1, epochs // 20),
+            "training.learning_rate": LEARNING_RATE,
+        }
     )
     with TrainingScreen() as screen:
         outcome = train(dataset, config, run, listener=screen)

@@ -14,8 +14,9 @@ from ingram.errors import DivergedError
 from ingram.graph import Dataset, Ids
 from ingram.kernels.rank_counts import rank_counts
 
-BUDGET = 256 * 2**20
-"""Bytes that a batch of scores may take."""
+BUDGET = 24 * 2**20
+"""Bytes that a batch of scores may take. Small enough to stay in the cache between scoring and
+counting, and to be reused: larger blocks go back to the system after each batch."""
 
 
 class CandidateScorer(Protocol):

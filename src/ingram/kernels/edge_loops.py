@@ -173,14 +173,13 @@ def _through_edge(query, ends, x, kinds, k, grad, y, shift, delta, slope, step, 
         if kinds is not None:
             t += kinds[k, 0, c]
             value += kinds[k, 1, c]
+        step[c] = t
         logit += y[c] * (t if t > 0 else slope * t)
         inner += grad[c] * value
     alpha = y.dtype.type(math.exp(logit + shift))
     d_logit = alpha * (inner - delta)
     for c in range(len(y)):
-        t = query[c] + ends[x, 0, c]
-        if kinds is not None:
-            t += kinds[k, 0, c]
+        t = step[c]
         bent = d_logit * (one if t > 0 else slope)
         step[c] = bent * y[c]
         d_y[c] += bent * t
