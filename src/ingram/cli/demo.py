@@ -29,12 +29,13 @@ from ingram.training.checkpoints import RunDirectory
 QUESTIONS = (
     ("Nairobi", "capital_of"),
     ("Kenya", "borders"),
-    ("Chile", "uses_currency"),
+    ("Egypt", "uses_currency"),
     ("Lima", "in_time_zone"),
     ("Kinshasa", "nearest_capital"),
-    ("Cape Town", "in_latitude_zone"),
+    ("Benghazi", "in_latitude_zone"),
+    ("Kenya", "has_largest_city"),
 )
-EPOCHS = 1_000
+EPOCHS = 700
 LEARNING_RATE = 0.002  # learns more in a minute than the default, by validation
 
 
