@@ -17,7 +17,6 @@ from benchmarks import memory
 from benchmarks.shapes import random_graph
 from ingram.embeddings import Embeddings
 from ingram.evaluation.ranking import KnownAnswers, rank
-from ingram.graph import KnowledgeGraph
 from ingram.models.ingram import InGram
 from ingram.relation_graph import build_relation_graph
 
@@ -110,11 +109,6 @@ def _timed(result: dict[str, Any], name: str, work: Callable[[], Any]) -> Any:
     value = work()
     result[name] = time.perf_counter() - started
     return value
-
-
-def graph_of(triples: int) -> KnowledgeGraph:
-    """The graph that :func:`measure` uses at a size."""
-    return random_graph(max(2, triples // DEGREE), RELATIONS, triples, seed=0)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from ingram.graph import Ids, KnowledgeGraph, Vocabulary
-from ingram.io.tabular import read_graph
+from ingram.io.reading import read_graph
 
 SIZES = {
     "NL-100": (1_258, 55, 7_832),

@@ -11,7 +11,7 @@ from ingram.embeddings import Embeddings
 from ingram.errors import IngramError
 from ingram.graph import Dataset, KnowledgeGraph, Vocabulary
 from ingram.io.folder import read_dataset
-from ingram.io.tabular import read_graph
+from ingram.io.reading import read_graph
 from ingram.models.config import ModelConfig
 from ingram.models.ingram import InGram
 from ingram.training.config import Config

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ingram.errors import TriplesError
 from ingram.io import read_graph
-from ingram.io.tabular import read_triples
+from ingram.io.reading import read_triples
 
 GOOD = "a\tlikes\tb\nb\tlikes\tc\na\tknows\tc\n"
 

@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 from typing import Annotated
 
-import polars as pl
 import typer
 
 from ingram.cli.options import Threads, use_threads
@@ -16,6 +15,7 @@ from ingram.cli.screen import (
     console,
     describe,
     metrics_table,
+    name_known,
     note,
 )
 from ingram.datasets import open_dataset
@@ -69,7 +69,7 @@ def demo_command(
         raise typer.Exit(130)
 
     ranks = rank_split(outcome.model, dataset, "test", config=config).ranks
-    both, by_known = metrics(ranks), _named(metrics(ranks, by=["known"]))
+    both, by_known = metrics(ranks), name_known(metrics(ranks, by=["known"]))
     console.print(metrics_table("unseen continents, test", both, labels=0))
     console.print(metrics_table("by whether training saw the relation", by_known, labels=1))
 
@@ -91,12 +91,6 @@ def demo_command(
         sections.append(Section(title, answers.drop("known"), truth))
     write_report(run, dataset, sections)
     console.print(f"report: {output / 'report.html'}", highlight=False, soft_wrap=True)
-
-
-def _named(table: pl.DataFrame) -> pl.DataFrame:
-    return table.with_columns(
-        known=pl.when("known").then(pl.lit("known relations")).otherwise(pl.lit("new relations"))
-    )
 
 
 def _clear(run: RunDirectory) -> None:

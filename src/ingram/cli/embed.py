@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ingram.cli.options import Graph, Json, Run, Threads, use_threads
+from ingram.cli.options import Draws, FeatureSeed, Graph, Json, Run, Threads, use_threads
 from ingram.cli.screen import console, error_console, print_json
 from ingram.datasets import open_graph
 from ingram.models import InGram
@@ -18,10 +18,8 @@ def embed_command(
     run: Run,
     graph: Graph,
     output: Annotated[Path, typer.Option("-o", "--output", help="The Parquet file to write.")],
-    draws: Annotated[
-        int | None, typer.Option(min=1, help="Random feature sets; the run's own by default.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random features.")] = 0,
+    draws: Draws = None,
+    seed: FeatureSeed = 0,
     threads: Threads = None,
     as_json: Json = False,
 ) -> None:

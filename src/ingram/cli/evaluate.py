@@ -8,8 +8,8 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from ingram.cli.options import AllowLeaks, Data, Json, Run, Threads, use_threads
-from ingram.cli.screen import console, describe, metrics_table, note, print_json
+from ingram.cli.options import AllowLeaks, Data, Draws, Json, Run, Threads, use_threads
+from ingram.cli.screen import console, describe, metrics_table, name_known, note, print_json
 from ingram.cli.soundness import insist_on_sound
 from ingram.datasets import open_dataset
 from ingram.errors import ConfigError
@@ -26,9 +26,7 @@ def evaluate_command(
     run: Run,
     data: Data,
     split: Annotated[str, typer.Option(help="[bold]test[/] or [bold]valid[/].")] = "test",
-    draws: Annotated[
-        int | None, typer.Option(min=1, help="Random feature sets; the run's own by default.")
-    ] = None,
+    draws: Draws = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Of fresh features; by default, the run's protocol.")
     ] = None,
@@ -91,6 +89,5 @@ def _named(table: pl.DataFrame, name: str, dataset: Dataset) -> pl.DataFrame:
         labels = dataset.inference.relations.take(table["relation"].to_numpy())
         return table.with_columns(relation=pl.Series(labels))
     if name == "known":
-        names = ["known relations" if known else "new relations" for known in table["known"]]
-        return table.with_columns(known=pl.Series(names))
+        return name_known(table)
     return table

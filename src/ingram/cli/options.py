@@ -35,6 +35,11 @@ Threads = Annotated[
     int | None, typer.Option(min=1, help="Cores to use; all of them by default.", metavar="N")
 ]
 
+Draws = Annotated[
+    int | None, typer.Option(min=1, help="Random feature sets; the run's own by default.")
+]
+FeatureSeed = Annotated[int, typer.Option(min=0, help="Of the random features.")]
+
 
 def use_threads(threads: int | None) -> None:
     """One number for matrix products and compiled loops."""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ingram.cli.options import Graph, Json, Run, Threads, use_threads
+from ingram.cli.options import Draws, FeatureSeed, Graph, Json, Run, Threads, use_threads
 from ingram.cli.screen import answers_table, console, print_json
 from ingram.datasets import open_graph
 from ingram.errors import ConfigError
@@ -24,10 +24,8 @@ def predict_command(
     hide_known: Annotated[
         bool, typer.Option("--hide-known", help="Leave out answers that are facts already.")
     ] = False,
-    draws: Annotated[
-        int | None, typer.Option(min=1, help="Random feature sets; the run's own by default.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random features.")] = 0,
+    draws: Draws = None,
+    seed: FeatureSeed = 0,
     threads: Threads = None,
     as_json: Json = False,
 ) -> None:

@@ -66,6 +66,13 @@ def metrics_table(title: str, table: pl.DataFrame, labels: int) -> Table:
     return shown
 
 
+def name_known(table: pl.DataFrame) -> pl.DataFrame:
+    """The groups of ``known`` in words."""
+    return table.with_columns(
+        known=pl.when("known").then(pl.lit("known relations")).otherwise(pl.lit("new relations"))
+    )
+
+
 def answers_table(title: str, answers: pl.DataFrame, asked: str) -> Table:
     """Ranked answers with a bar for the score."""
     shown = Table(title=printable(title), title_justify="left", header_style="bold")

@@ -8,7 +8,7 @@ from ingram.datasets.checks import Finding, check, ensure_sound
 from ingram.datasets.registry import EMBEDDED, NAMES, located
 from ingram.graph import Dataset, KnowledgeGraph
 from ingram.io.folder import read_dataset
-from ingram.io.tabular import read_graph
+from ingram.io.reading import read_graph
 
 __all__ = ["EMBEDDED", "NAMES", "Finding", "check", "ensure_sound", "open_dataset", "open_graph"]
 

@@ -10,7 +10,7 @@ import polars as pl
 from ingram.graph import KnowledgeGraph
 from ingram.io.folder import HELD_OUT_SHARE, read_parts
 from ingram.io.layouts import recognise
-from ingram.io.tabular import read_graph
+from ingram.io.reading import read_graph
 
 TITLES = {
     "train": "training graph",

@@ -9,7 +9,7 @@ import polars as pl
 from ingram.graph import Dataset, KnowledgeGraph, Repeats
 from ingram.io.layouts import Layout, recognise
 from ingram.io.openke import read_dictionary, read_numbered
-from ingram.io.tabular import read_graph, read_triples
+from ingram.io.reading import read_graph, read_triples
 from ingram.splits import three_way_split
 
 HELD_OUT_SHARE = 0.8
