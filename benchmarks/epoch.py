@@ -19,8 +19,8 @@ from benchmarks.shapes import training_graph
 from ingram.graph import KnowledgeGraph
 from ingram.kernels.triple_scores import triple_scores
 from ingram.models.ingram import InGram
-from ingram.training.config import PRESETS
-from ingram.training.epochs import Epochs
+from ingram.training.config import PAPER
+from ingram.training.embedding_epochs import EmbeddingEpochs
 from ingram.training.objectives import margin_loss
 
 MODELS = {"ours": InGram, "reference": ReferenceInGram}
@@ -31,9 +31,9 @@ class Trainer:
     """One model's epochs: prepare, forward, loss, backward, clip, step."""
 
     def __init__(self, model: InGram, graph: KnowledgeGraph, backend: str) -> None:
-        self.config = PRESETS["paper"]
+        self.config = PAPER
         self.model, self.backend = model, backend
-        self.epochs = Epochs(graph, self.config)
+        self.epochs = EmbeddingEpochs(graph, self.config)
         self.optimizer = torch.optim.Adam(model.parameters(), lr=5e-4, fused=backend == "fused")
         self.number = 0
 
@@ -42,6 +42,7 @@ class Trainer:
         training = self.config.training
         epoch = self.epochs.prepare(self.number)
         entities, relations = self.model(epoch.graph, epoch.features)
+        assert epoch.triples is not None
         scores = triple_scores(entities[0], relations[0], epoch.triples, backend=self.backend)
         positive, negative = scores[: epoch.positives], scores[epoch.positives :]
         loss = margin_loss(positive, negative.view(-1, training.negatives), training.margin)
@@ -55,9 +56,7 @@ class Trainer:
 def trainers(graph: KnowledgeGraph) -> dict[str, Trainer]:
     """Ours and the reference, with equal parameters."""
     return {
-        name: Trainer(
-            kind(PRESETS["paper"].model, seed=0), graph, "fused" if name == "ours" else "plain"
-        )
+        name: Trainer(kind(PAPER.model, seed=0), graph, "fused" if name == "ours" else "plain")
         for name, kind in MODELS.items()
     }
 

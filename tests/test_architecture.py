@@ -8,8 +8,8 @@ import pytest
 import ingram
 
 ORDER = (
-    "errors", "graph", "splits", "io", "datasets", "relation_graph", "kernels", "embeddings",
-    "models", "evaluation", "training", "inference", "experiments", "cli", "serve",
+    "errors", "graph", "splits", "io", "datasets", "relation_graph", "kernels", "answers",
+    "embeddings", "models", "evaluation", "training", "inference", "experiments", "cli", "serve",
 )  # fmt: skip
 """The way data flows: a module imports only from those before it, or from its own room."""
 

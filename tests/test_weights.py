@@ -13,7 +13,7 @@ from ingram.models.ingram import InGram
 from ingram.relation_graph import affinities, build_relation_graph
 from ingram.splits import three_way_split
 from ingram.training.config import PRESETS
-from ingram.training.epochs import Epochs
+from ingram.training.embedding_epochs import EmbeddingEpochs
 
 
 def weighted(rows):
@@ -127,7 +127,7 @@ def test_the_model_and_an_epoch_see_the_weights():
     model = InGram(ModelConfig())
     bins = [model.message_graph(g).relations.kinds.tolist() for g in (plain, heavy)]
     assert bins[0] != bins[1]
-    epochs = [Epochs(g, PRESETS["default"]).prepare(1) for g in (plain, heavy)]
+    epochs = [EmbeddingEpochs(g, PRESETS["default"]).prepare(1) for g in (plain, heavy)]
     bins = [epoch.graph.relations.kinds.tolist() for epoch in epochs]
     assert bins[0] != bins[1]
     assert (epochs[0].triples == epochs[1].triples).all()  # only the relation graph differs

@@ -12,21 +12,25 @@ from ingram.errors import IngramError
 from ingram.graph import Dataset, KnowledgeGraph, Vocabulary
 from ingram.io.folder import read_dataset
 from ingram.io.reading import read_graph
-from ingram.models.config import ModelConfig
-from ingram.models.ingram import InGram
-from ingram.training.config import Config
-from ingram.training.loop import fit
+from ingram.models import InGram, InGramQ, ModelConfig, QueryModelConfig
+from ingram.models import load_model as load
+from ingram.training.config import Config, QueryConfig
+from ingram.training.fitting import fit
 
 __all__ = [
     "Config",
     "Dataset",
     "Embeddings",
     "InGram",
+    "InGramQ",
     "IngramError",
     "KnowledgeGraph",
     "ModelConfig",
+    "QueryConfig",
+    "QueryModelConfig",
     "Vocabulary",
     "fit",
+    "load",
     "open_dataset",
     "read_dataset",
     "read_graph",

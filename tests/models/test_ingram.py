@@ -4,7 +4,7 @@ import torch
 
 from ingram.errors import DivergedError, RunError
 from ingram.io.tensors import read_tensors, write_tensors
-from ingram.models import InGram, ModelConfig, ingram
+from ingram.models import InGram, ModelConfig, base, ingram
 from ingram.models.ingram import Features, MessageGraph
 from tests.strategies import graph_of, random_graph
 from tests.tiny import random_features, random_model, tiny_config
@@ -165,7 +165,7 @@ def test_a_models_id_is_that_of_its_weights(model, tmp_path):
 
 
 def rewrite(path, *, tensors=None, **changes):
-    found, about = read_tensors(path, ingram.FORMAT)
+    found, about = read_tensors(path, base.FORMAT)
     write_tensors(path, tensors or found, about | changes)
 
 

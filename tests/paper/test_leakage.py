@@ -4,7 +4,7 @@ import numpy as np
 
 from ingram.graph import with_inverses
 from ingram.splits import CoveringSplit
-from ingram.training.epochs import Epochs
+from ingram.training.embedding_epochs import EmbeddingEpochs
 from tests.strategies import graph_of, random_graph
 from tests.tiny import tiny_run_config
 
@@ -35,7 +35,7 @@ def test_reverses_added_before_the_split_give_most_targets_away():
 def test_no_epoch_shows_the_model_a_target_in_either_direction():
     graph = random_graph(1, 20, 3, 120)
     m = graph.num_relations
-    epochs = Epochs(graph, tiny_run_config())
+    epochs = EmbeddingEpochs(graph, tiny_run_config())
     for number in range(1, 6):
         epoch = epochs.prepare(number)
         edges = epoch.graph.entities

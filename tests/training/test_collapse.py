@@ -5,7 +5,7 @@ import torch
 
 from ingram.errors import DivergedError
 from ingram.models import InGram
-from ingram.training import loop
+from ingram.training import embedding_epochs
 from ingram.training.checkpoints import RunDirectory
 from tests.tiny import tiny_run_config
 from tests.training.runs import Diary, run_in
@@ -16,9 +16,11 @@ class Saboteur(Diary):
 
     def __init__(self, monkeypatch, factors):
         super().__init__()
-        true_loss = loop.margin_loss
+        true_loss = embedding_epochs.margin_loss
         monkeypatch.setattr(
-            loop, "margin_loss", lambda *a: true_loss(*a) * factors.get(1 + len(self.losses), 1.0)
+            embedding_epochs,
+            "margin_loss",
+            lambda *a: true_loss(*a) * factors.get(1 + len(self.losses), 1.0),
         )
 
 

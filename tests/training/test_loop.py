@@ -1,7 +1,6 @@
 """Whole runs: what they leave and how they end."""
 
 import json
-from dataclasses import replace
 
 import pytest
 import torch
@@ -10,8 +9,9 @@ from ingram.errors import ConfigError, RunError
 from ingram.evaluation.metrics import overall
 from ingram.inference.testing import rank_split
 from ingram.models import InGram
-from ingram.training import fit, loop
+from ingram.training import fit, validation
 from ingram.training.checkpoints import RunDirectory
+from ingram.training.embedding_epochs import EmbeddingEpochs
 from tests.strategies import random_graph
 from tests.tiny import tiny_run_config
 from tests.training.runs import DATASET, Diary, run_in
@@ -42,10 +42,8 @@ def test_a_run_leaves_its_configuration_metrics_best_model_and_checkpoint(tmp_pa
 
 
 def test_training_on_one_epoch_again_and_again_lowers_its_loss(tmp_path, monkeypatch):
-    prepare = loop.Epochs.prepare
-    monkeypatch.setattr(
-        loop.Epochs, "prepare", lambda self, number: replace(prepare(self, 1), number=number)
-    )
+    prepare = EmbeddingEpochs.prepare
+    monkeypatch.setattr(EmbeddingEpochs, "prepare", lambda self, number: prepare(self, 1))
     diary = Diary()
     config = tiny_run_config(training__epochs=60, training__learning_rate=0.01)
     run_in(tmp_path, config, listener=diary)
@@ -59,7 +57,7 @@ def test_one_step_is_adam_on_the_clipped_gradient_of_the_margin_loss(tmp_path):
     outcome = run_in(tmp_path, config, listener=diary)
 
     model = InGram(config.model, seed=config.training.seed)
-    epoch = loop.Epochs(DATASET.train, config).prepare(1)
+    epoch = EmbeddingEpochs(DATASET.train, config).prepare(1)
     h, z = model(epoch.graph, epoch.features)
     heads, relations, tails = epoch.triples.T
     scores = (h[0, heads] * z[0, relations] * h[0, tails]).sum(-1)
@@ -130,7 +128,7 @@ def test_the_default_preset_is_tested_with_fresh_draws(tmp_path):
 def with_mrr(monkeypatch, figures):
     """Validations report these MRRs, whatever the model does."""
     left = iter(figures)
-    monkeypatch.setattr(loop, "overall", lambda ranks, ties: {"mrr": next(left)})
+    monkeypatch.setattr(validation, "overall", lambda ranks, ties: {"mrr": next(left)})
 
 
 @pytest.mark.parametrize(

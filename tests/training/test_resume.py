@@ -7,8 +7,9 @@ import pytest
 
 from ingram.errors import RunError
 from ingram.io.tensors import read_tensors
-from ingram.training import Listener, loop, train
+from ingram.training import Listener, embedding_epochs, loop, train, validation
 from ingram.training.checkpoints import FORMAT, RunDirectory
+from ingram.training.embedding_epochs import EmbeddingEpochs
 from ingram.training.loop import resume_config
 from tests.tiny import tiny_dataset, tiny_run_config
 
@@ -66,9 +67,9 @@ def test_an_interrupted_run_resumes_exactly(tmp_path, epoch):
 def test_ctrl_c_at_any_moment_resumes_exactly(tmp_path, monkeypatch, moment):
     wanted = straight(tmp_path / "straight")
     owner, name = {
-        "ranking": (loop, "rank"),
-        "the optimiser's step": (loop.torch.optim.Adam, "step"),
-        "preparing an epoch": (loop.Epochs, "prepare"),
+        "ranking": (validation, "rank"),
+        "the optimiser's step": (loop.torch.optim.AdamW, "step"),
+        "preparing an epoch": (EmbeddingEpochs, "prepare"),
     }[moment]
     original, calls = getattr(owner, name), []
 
@@ -154,18 +155,20 @@ def test_a_finished_run_resumed_does_nothing(tmp_path):
 
 
 def test_a_run_resumes_exactly_across_a_recovery(tmp_path, monkeypatch):
-    true_loss = loop.margin_loss
+    true_loss = embedding_epochs.margin_loss
     at = {"epoch": 0}
     monkeypatch.setattr(
-        loop, "margin_loss", lambda *a: true_loss(*a) * (float("nan") if at["epoch"] == 6 else 1)
+        embedding_epochs,
+        "margin_loss",
+        lambda *a: true_loss(*a) * (float("nan") if at["epoch"] == 6 else 1),
     )
-    prepare = loop.Epochs.prepare
+    prepare = EmbeddingEpochs.prepare
 
     def noted(self, number):
         at["epoch"] = number
         return prepare(self, number)
 
-    monkeypatch.setattr(loop.Epochs, "prepare", noted)
+    monkeypatch.setattr(EmbeddingEpochs, "prepare", noted)
     wanted = straight(tmp_path / "straight")
     assert wanted[0][1]["collapse"]
     run = RunDirectory(tmp_path / "run")

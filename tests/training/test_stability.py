@@ -5,12 +5,12 @@ import pytest
 
 from ingram.training.stability import CollapseWatch
 
-ENTITIES = 1_000  # a random ranker has an MRR of about 0.0075
+CHANCE = 0.0075
 
 
 def judge_all(*intervals):
     watch = CollapseWatch()
-    return [watch.judge(loss, mrr, ENTITIES) for loss, mrr in intervals], watch
+    return [watch.judge(loss, mrr, CHANCE) for loss, mrr in intervals], watch
 
 
 def test_steady_progress_is_no_collapse():
@@ -40,12 +40,12 @@ def test_a_jump_that_stays_is_a_collapse_at_the_second_interval():
 
 def test_a_jump_that_passes_is_no_collapse_but_no_place_to_return_to():
     watch = CollapseWatch()
-    assert watch.judge(0.5, 0.3, ENTITIES) is None
-    assert watch.judge(1.0, 0.25, ENTITIES) is None
+    assert watch.judge(0.5, 0.3, CHANCE) is None
+    assert watch.judge(1.0, 0.25, CHANCE) is None
     assert not watch.healthy
-    assert watch.judge(0.5, 0.3, ENTITIES) is None
+    assert watch.judge(0.5, 0.3, CHANCE) is None
     assert watch.healthy
-    assert watch.judge(1.0, 0.25, ENTITIES) is None  # a first jump again
+    assert watch.judge(1.0, 0.25, CHANCE) is None  # a first jump again
 
 
 def test_an_mrr_back_at_chance_is_a_collapse_whatever_the_loss():
@@ -67,4 +67,4 @@ def test_its_memory_is_in_its_fields():
     """Which is what a checkpoint keeps."""
     _, watch = judge_all((0.5, 0.3), (1.0, 0.3))
     copy = CollapseWatch(**asdict(watch))
-    assert copy.judge(1.0, 0.3, ENTITIES) == watch.judge(1.0, 0.3, ENTITIES) != None  # noqa: E711
+    assert copy.judge(1.0, 0.3, CHANCE) == watch.judge(1.0, 0.3, CHANCE) != None  # noqa: E711

@@ -22,6 +22,7 @@ from ingram.datasets import open_dataset
 from ingram.errors import RunError
 from ingram.evaluation import metrics
 from ingram.experiments.report import Section, write_report
+from ingram.inference.applying import apply_run
 from ingram.inference.testing import rank_split
 from ingram.training import PRESETS, train
 from ingram.training.checkpoints import RunDirectory
@@ -73,7 +74,7 @@ def demo_command(
     console.print(metrics_table("unseen continents, test", both, labels=0))
     console.print(metrics_table("by whether training saw the relation", by_known, labels=1))
 
-    embeddings = outcome.model.embed(dataset.inference, draws=config.evaluation.draws)
+    embeddings = apply_run(output, dataset.inference)
     sections = [
         Section("Test", both, "Filtered ranking of the held-out triples of the unseen continents."),
         Section("Known and new relations", by_known),
@@ -89,7 +90,7 @@ def demo_command(
         title = f"({head}, {relation}, ?)"
         console.print(answers_table(f"{title}  {truth}", answers.drop("known"), "tail"))
         sections.append(Section(title, answers.drop("known"), truth))
-    write_report(run, dataset, sections)
+    write_report(run, [dataset], sections)
     console.print(f"report: {output / 'report.html'}", highlight=False, soft_wrap=True)
 
 

@@ -10,8 +10,7 @@ import typer
 from ingram.cli.options import Draws, FeatureSeed, Graph, Json, Run, Threads, use_threads
 from ingram.cli.screen import console, error_console, print_json
 from ingram.datasets import open_graph
-from ingram.models import InGram
-from ingram.training.checkpoints import RunDirectory
+from ingram.inference.applying import embedding_model, run_draws
 
 
 def embed_command(
@@ -19,7 +18,7 @@ def embed_command(
     graph: Graph,
     output: Annotated[Path, typer.Option("-o", "--output", help="The Parquet file to write.")],
     draws: Draws = None,
-    seed: FeatureSeed = 0,
+    seed: FeatureSeed = None,
     threads: Threads = None,
     as_json: Json = False,
 ) -> None:
@@ -29,10 +28,10 @@ def embed_command(
     concatenated, so the vectors are that many times as wide as the model's.
     """
     use_threads(threads)
-    draws = draws or RunDirectory(run).config().evaluation.draws
-    model = InGram.load(run)
+    model = embedding_model(run)
+    draws = draws or run_draws(run)
     with error_console.status("embedding"):
-        embeddings = model.embed(open_graph(graph), seed=seed, draws=draws)
+        embeddings = model.embed(open_graph(graph), seed=seed or 0, draws=draws)
         embeddings.save(output)
     entities, relations = len(embeddings.entities), len(embeddings.relations)
     if as_json:

@@ -16,7 +16,7 @@ from ingram.errors import ConfigError
 from ingram.evaluation import TIES, metrics
 from ingram.graph import Dataset
 from ingram.inference.testing import rank_split
-from ingram.models import InGram
+from ingram.models import load_model
 from ingram.training.checkpoints import RunDirectory
 
 BREAKDOWNS = ("side", "relation", "known")
@@ -57,7 +57,7 @@ def evaluate_command(
     dataset = open_dataset(data, seed=config.training.seed)
     insist_on_sound(dataset, allow_leaks=allow_leaks)
     started = time.perf_counter()
-    result = rank_split(InGram.load(run), dataset, split, config=config, draws=draws, seed=seed)
+    result = rank_split(load_model(run), dataset, split, config=config, draws=draws, seed=seed)
     seconds = time.perf_counter() - started
     k = tuple(hits or (1, 3, 10))
     tables = {"both": metrics(result.ranks, ties=ties, hits=k)}
@@ -77,8 +77,10 @@ def evaluate_command(
         )
         return
     note(describe(dataset))
-    times = "draw" if result.draws == 1 else "draws"
-    title = f"{dataset.name} {split}, {ties} ties, {result.draws} {result.features} {times}"
+    title = f"{dataset.name} {split}, {ties} ties"
+    if result.draws is not None:
+        times = "draw" if result.draws == 1 else "draws"
+        title += f", {result.draws} {result.features} {times}"
     console.print(metrics_table(title, tables.pop("both"), labels=0))
     for name, table in tables.items():
         console.print(metrics_table(f"by {name}", table, labels=1))

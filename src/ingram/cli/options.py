@@ -18,6 +18,15 @@ Data = Annotated[
         "[bold]world[/] for the embedded dataset."
     ),
 ]
+Several = Annotated[
+    list[Path],
+    typer.Argument(
+        help="One dataset, or several to be learned together: a folder (train, msg, valid, test, "
+        "or another layout: see `ingram data explain`), one triples file, a benchmark's name such "
+        "as NL-100, or the word [bold]world[/] for the embedded dataset.",
+        metavar="DATA...",
+    ),
+]
 AllowLeaks = Annotated[
     bool,
     typer.Option("--allow-leaks", help="Go on although `ingram data check` finds errors."),
@@ -36,9 +45,12 @@ Threads = Annotated[
 ]
 
 Draws = Annotated[
-    int | None, typer.Option(min=1, help="Random feature sets; the run's own by default.")
+    int | None,
+    typer.Option(min=1, help="Random feature sets of an embedding run; its own by default."),
 ]
-FeatureSeed = Annotated[int, typer.Option(min=0, help="Of the random features.")]
+FeatureSeed = Annotated[
+    int | None, typer.Option(min=0, help="Of the random features of an embedding run; 0.")
+]
 
 
 def use_threads(threads: int | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,8 +11,8 @@ from ingram.cli.options import Draws, FeatureSeed, Graph, Json, Run, Threads, us
 from ingram.cli.screen import answers_table, console, print_json
 from ingram.datasets import open_graph
 from ingram.errors import ConfigError
-from ingram.models import InGram
-from ingram.training.checkpoints import RunDirectory
+from ingram.inference.applying import apply_run
+from ingram.inference.reranking import Reranked
 
 
 def predict_command(
@@ -24,20 +25,29 @@ def predict_command(
     hide_known: Annotated[
         bool, typer.Option("--hide-known", help="Leave out answers that are facts already.")
     ] = False,
+    rerank: Annotated[
+        int | None,
+        typer.Option(min=1, help="Rank the best N anew with --ranker.", metavar="N"),
+    ] = None,
+    ranker: Annotated[
+        Path | None, typer.Option(help="The run that ranks anew, such as one of ingram-q.")
+    ] = None,
     draws: Draws = None,
-    seed: FeatureSeed = 0,
+    seed: FeatureSeed = None,
     threads: Threads = None,
     as_json: Json = False,
 ) -> None:
     """Rank the answers to (HEAD, RELATION, ?) or (?, RELATION, TAIL) in a graph."""
     if (head is None) == (tail is None):
         raise ConfigError("give --head or --tail, and leave the other to be predicted")
+    if (rerank is None) != (ranker is None):
+        raise ConfigError("--rerank N and --ranker RUN belong together")
     use_threads(threads)
-    draws = draws or RunDirectory(run).config().evaluation.draws
-    embeddings = InGram.load(run).embed(open_graph(graph), seed=seed, draws=draws)
-    answers = embeddings.predict(
-        head=head, relation=relation, tail=tail, k=k, known="hide" if hide_known else "mark"
-    )
+    known = "hide" if hide_known else "mark"
+    scorer = apply_run(run, open_graph(graph), draws=draws, seed=seed)
+    if rerank is not None and ranker is not None:
+        scorer = Reranked(scorer, apply_run(ranker, scorer.graph), rerank)
+    answers = scorer.predict(head=head, relation=relation, tail=tail, k=k, known=known)
     if as_json:
         print_json(answers.to_dicts())
         return

@@ -7,25 +7,32 @@ from typing import Annotated
 
 import typer
 
-from ingram.cli.options import AllowLeaks, Data, Json, Threads, parse_settings, use_threads
+from ingram.cli.options import AllowLeaks, Json, Several, Threads, parse_settings, use_threads
 from ingram.cli.screen import TrainingScreen, console, describe, figure, note, print_json
 from ingram.cli.soundness import insist_on_sound
 from ingram.datasets import open_dataset
 from ingram.errors import ConfigError
 from ingram.experiments.report import write_report
-from ingram.training import PRESETS, train
+from ingram.models import load_model
+from ingram.training import config_from, preset_config, train
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.loop import Outcome, resume_config
 
 
 def train_command(
-    data: Data,
+    data: Several,
     output: Annotated[Path, typer.Option("-o", "--output", help="The run directory to write.")],
     preset: Annotated[
         str,
-        typer.Option(help="[bold]default[/], which is stable, or [bold]paper[/], its protocol."),
+        typer.Option(
+            help="[bold]default[/], the embedding model, stable; [bold]paper[/], the same by the "
+            "paper's protocol; [bold]ingram-q[/], the query-conditioned model, which ranks better."
+        ),
     ] = "default",
-    epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the graph.")] = None,
+    start: Annotated[
+        Path | None, typer.Option("--from", help="Start from the weights of this run.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Fresh splits of the graph.")] = None,
     minutes: Annotated[
         float | None, typer.Option(min=0, help="Stop after so long; --resume goes on.")
     ] = None,
@@ -39,40 +46,46 @@ def train_command(
     threads: Threads = None,
     as_json: Json = False,
 ) -> None:
-    """Train on a dataset and write a run directory.
+    """Train on one dataset, or on several together, and write a run directory.
 
     Learns on the training graph, validates on the inference graph, and keeps the weights that
     were best there. Ctrl-C saves; --resume continues with the same result as if never stopped.
     """
     use_threads(threads)
     run = RunDirectory(output)
+    first = None if start is None else load_model(start)
     if resume:
-        if settings or preset != "default" or seed is not None:
+        if settings or preset != "default" or seed is not None or start is not None:
             raise ConfigError(
-                "a resumed run keeps its preset, seed and settings; only --epochs may change"
+                "a resumed run keeps its preset, seed, settings and first weights; only --epochs "
+                "may change"
             )
         config = resume_config(run, epochs)
     else:
-        if preset not in PRESETS:
-            raise ConfigError(f"no preset {preset!r}; known are {', '.join(PRESETS)}")
         changes: dict[str, object] = dict(parse_settings(settings or []))
         if epochs is not None:
             changes["training.epochs"] = epochs
         if seed is not None:
             changes["training.seed"] = seed
-        config = PRESETS[preset].with_settings(changes)
-    dataset = open_dataset(data, seed=config.training.seed)
-    insist_on_sound(dataset, allow_leaks=allow_leaks)
-    note(describe(dataset))
+        if first is None:
+            config = preset_config(preset, changes)
+        else:
+            config = config_from(first, preset, changes)
+    datasets = [open_dataset(one, seed=config.training.seed) for one in data]
+    for dataset in datasets:
+        insist_on_sound(dataset, allow_leaks=allow_leaks)
+        note(describe(dataset))
     with TrainingScreen(quiet=as_json) as screen:
-        outcome = train(dataset, config, run, resume=resume, minutes=minutes, listener=screen)
-    write_report(run, dataset)
+        outcome = train(
+            datasets, config, run, resume=resume, minutes=minutes, start=first, listener=screen
+        )
+    write_report(run, datasets)
     _print(outcome, run, data, as_json)
     if outcome.stopped == "interrupted":
         raise typer.Exit(130)
 
 
-def _print(outcome: Outcome, run: RunDirectory, data: Path, as_json: bool) -> None:
+def _print(outcome: Outcome, run: RunDirectory, data: list[Path], as_json: bool) -> None:
     if as_json:
         print_json(
             {
@@ -95,5 +108,6 @@ def _print(outcome: Outcome, run: RunDirectory, data: Path, as_json: bool) -> No
             highlight=False,
         )
     if outcome.stopped in ("interrupted", "out of time"):
-        console.print(f"go on with: ingram train {data} -o {run.path} --resume", highlight=False)
+        names = " ".join(map(str, data))
+        console.print(f"go on with: ingram train {names} -o {run.path} --resume", highlight=False)
     console.print(f"report: {run.path / 'report.html'}", highlight=False, soft_wrap=True)

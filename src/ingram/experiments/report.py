@@ -39,10 +39,18 @@ class Section:
     text: str = ""
 
 
-def write_report(run: RunDirectory, dataset: Dataset, sections: Sequence[Section] = ()) -> None:
-    """Write ``report.html`` into the run directory: curves, tables, relation graph, settings."""
+def write_report(
+    run: RunDirectory, datasets: Sequence[Dataset], sections: Sequence[Section] = ()
+) -> None:
+    """Write ``report.html`` into the run directory: curves, tables, relation graphs, settings."""
     records = run.metrics()
-    parts = [f"<h1>{escape(dataset.name)}</h1>", *_about(dataset), "<h2>Training</h2>"]
+    names = ", ".join(dataset.name for dataset in datasets)
+    parts = [f"<h1>{escape(names)}</h1>"]
+    for dataset in datasets:
+        parts += ([f"<h2>{escape(dataset.name)}</h2>"] if len(datasets) > 1 else []) + _about(
+            dataset
+        )
+    parts.append("<h2>Training</h2>")
     if records:
         parts.append(f'<div class="scroll">{svg(training_curves(records))}</div>')
         parts.append(_best(records))
@@ -51,18 +59,22 @@ def write_report(run: RunDirectory, dataset: Dataset, sections: Sequence[Section
     for section in sections:
         parts += [f"<h2>{escape(section.title)}</h2>", f"<p>{escape(section.text)}</p>"]
         parts.append(html_table(section.table))
-    picture = relation_picture(dataset.inference, dataset.known_relations.tolist())
+    for dataset in datasets:
+        picture = relation_picture(dataset.inference, dataset.known_relations.tolist())
+        which = f" of {escape(dataset.name)}" if len(datasets) > 1 else ""
+        parts += [
+            f"<h2>Relation graph{which}</h2>",
+            "<p>Relations of the inference graph that share entities are joined; the thicker, the "
+            "closer. Red: relations that the training graph does not have.</p>",
+            f'<div class="scroll">{svg(picture)}</div>',
+        ]
     parts += [
-        "<h2>Relation graph</h2>",
-        "<p>Relations of the inference graph that share entities are joined; the thicker, the "
-        "closer. Red: relations that the training graph does not have.</p>",
-        f'<div class="scroll">{svg(picture)}</div>',
         "<h2>Settings</h2>",
         f"<pre>{escape(dump_config(run.config()))}</pre>",
         "<h2>Environment</h2>",
         f"<pre>{escape(_environment())}</pre>",
     ]
-    write_text(run.path / "report.html", page(f"{dataset.name}: ingram report", "\n".join(parts)))
+    write_text(run.path / "report.html", page(f"{names}: ingram report", "\n".join(parts)))
 
 
 def page(title: str, body: str) -> str:

@@ -7,29 +7,34 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ingram.errors import RunError
+from ingram.answers import GraphScorer
+from ingram.errors import ConfigError, RunError
 from ingram.evaluation import KnownAnswers, rank
 from ingram.graph import Dataset
-from ingram.models.ingram import InGram
-from ingram.training.config import Config
-from ingram.training.epochs import TEST
+from ingram.inference.applying import NO_DRAWS
+from ingram.models import InGram, InGramQ
+from ingram.training.config import Config, QueryConfig
+from ingram.training.streams import TEST
 
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """ranks: one row a triple and side, with ``known`` for relations that training saw."""
+    """ranks: one row a triple and side, with ``known`` for relations that training saw.
+
+    ``draws`` and ``features`` are None where nothing random was drawn.
+    """
 
     ranks: pl.DataFrame
-    draws: int
-    features: str
+    draws: int | None = None
+    features: str | None = None
 
 
 def rank_split(
-    model: InGram,
+    model: InGram | InGramQ,
     dataset: Dataset,
     split: str,
     *,
-    config: Config,
+    config: Config | QueryConfig,
     draws: int | None = None,
     seed: int | None = None,
 ) -> Ranked:
@@ -38,21 +43,30 @@ def rank_split(
     With neither ``draws`` nor ``seed`` the configuration's protocol holds: if its features are
     ``chosen``, the very draw of the validation that chose the weights is used again.
     """
-    chosen = config.evaluation.features == "chosen" and draws is None and seed is None
-    if chosen:
-        if "features" not in model.origin:
-            raise RunError("these weights do not say which features they were chosen with")
-        draws, entropy = model.origin["draws"], model.origin["features"]
+    scorer: GraphScorer
+    made: tuple[int | None, str | None] = (None, None)
+    if isinstance(model, InGramQ):
+        if draws is not None or seed is not None:
+            raise ConfigError(NO_DRAWS)
+        scorer = model.scorer(dataset.inference)
     else:
-        draws = draws or config.evaluation.draws
-        entropy = [config.training.seed, TEST, 0] if seed is None else seed
-    embeddings = model.embed(dataset.inference, seed=entropy, draws=draws)
+        assert isinstance(config, Config)
+        draws, entropy, features = _protocol(model, config, draws, seed)
+        scorer, made = model.embed(dataset.inference, seed=entropy, draws=draws), (draws, features)
     ranks = rank(
-        embeddings, dataset.split(split), KnownAnswers.of(dataset), dataset.inference.num_entities
+        scorer, dataset.split(split), KnownAnswers.of(dataset), dataset.inference.num_entities
     )
     known = dataset.known_relations[ranks["relation"].to_numpy()]
-    return Ranked(
-        ranks.with_columns(known=pl.Series(np.asarray(known))),
-        draws,
-        "chosen" if chosen else "fresh",
-    )
+    return Ranked(ranks.with_columns(known=pl.Series(np.asarray(known))), *made)
+
+
+def _protocol(
+    model: InGram, config: Config, draws: int | None, seed: int | None
+) -> tuple[int, int | list[int], str]:
+    """How many draws, from which seed, and whether that is the chosen draw or a fresh one."""
+    if config.evaluation.features == "chosen" and draws is None and seed is None:
+        if "features" not in model.origin:
+            raise RunError("these weights do not say which features they were chosen with")
+        return model.origin["draws"], model.origin["features"], "chosen"
+    entropy = [config.training.seed, TEST, 0] if seed is None else seed
+    return draws or config.evaluation.draws, entropy, "fresh"

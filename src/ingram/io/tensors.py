@@ -27,15 +27,18 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, Any])
         save_file(tensors, temporary, {KEY: json.dumps(about)})
 
 
-def read_tensors(path: Path, wanted: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Tensors and description of a file of format ``wanted``."""
+def read_tensors(
+    path: Path, wanted: str, *, tensors: bool = True
+) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Tensors (none if not asked for) and description of a file of format ``wanted``."""
     try:
         with safe_open(path, framework="pt") as file:
             about = json.loads((file.metadata() or {}).get(KEY, "{}"))
             if not isinstance(about, dict) or about.get("format") != wanted:
                 found = about.get("format") if isinstance(about, dict) else about
                 raise RunError(f"{path}: want format {wanted!r}, got {found!r}")
-            return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118
+            names = file.keys() if tensors else ()
+            return {name: file.get_tensor(name) for name in names}, about
     except FileNotFoundError as error:
         raise RunError(f"{path}: no such file") from error
     except (SafetensorError, OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""The shape of a model: what must be known to read its weights back."""
+"""The shape of the models: what must be known to read their weights back."""
 
 from __future__ import annotations
 
@@ -41,3 +41,15 @@ class ModelConfig(BaseModel):
                     f"{what}_hidden must be a multiple of {what}_heads, got {hidden} and {heads}"
                 )
         return self
+
+
+class QueryModelConfig(BaseModel):
+    """The sizes of the query-conditioned model."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Literal["ingram-q"] = "ingram-q"
+    width: Count = Field(32, description="width of relation and entity states")
+    relation_layers: Count = Field(3, description="layers over the relation graph")
+    entity_layers: Count = Field(5, description="layers over the graph: how far a query reaches")
+    bins: Count = Field(10, description="affinity bins on each side; 1 ignores the affinities")

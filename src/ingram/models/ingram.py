@@ -6,26 +6,21 @@ any graph; device and dtype follow the features.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from ingram.embeddings import Embeddings
-from ingram.errors import RunError
 from ingram.graph import Ids, KnowledgeGraph, Weights
-from ingram.io.tensors import checked_tensor, read_tensors, write_tensors
 from ingram.kernels.adjacency import Adjacency, entity_adjacency, relation_adjacency
+from ingram.models.base import Model
 from ingram.models.config import ModelConfig
 from ingram.models.layers import EntityLayer, RelationLayer, glorot_linear
 from ingram.relation_graph import relation_graph_of
 
-FORMAT = "ingram-model-1"
 DRAWS_BUDGET = 2**30
 """Bytes that the draws embedded together may take."""
 
@@ -106,16 +101,10 @@ class Features:
         return Features(self.relations.to(like), self.entities.to(like))
 
 
-class InGram(nn.Module):
+class InGram(Model):
     """Sections 5.1 to 5.3, with the ablations of table 4 as values of the configuration."""
 
-    def __init__(self, config: ModelConfig | None = None, *, seed: int = 0) -> None:
-        super().__init__()
-        self.config = config or ModelConfig()
-        self.origin: dict[str, Any] = {}
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            self._create(self.config)
+    Config = ModelConfig
 
     def _create(self, c: ModelConfig) -> None:
         self.relation_input = glorot_linear(c.relation_width, c.relation_hidden)  # H
@@ -168,35 +157,15 @@ class InGram(nn.Module):
         made = {"model": self.origin.get("id"), "seed": seed, "draws": draws}
         return Embeddings(entities.flatten(1), relations.flatten(1), graph, made)
 
-    def save(self, path: Path, origin: dict[str, Any]) -> None:
-        """Weights and configuration in one file; ``origin`` says where they are from."""
-        tensors = {name: p.detach().cpu().contiguous() for name, p in self.named_parameters()}
-        digest = hashlib.sha256(b"".join(t.numpy().tobytes() for t in tensors.values()))
-        self.origin = {**origin, "id": digest.hexdigest()[:12]}
-        about = {"format": FORMAT, "config": self.config.model_dump(), "origin": self.origin}
-        write_tensors(path, tensors, about)
-
-    @classmethod
-    def load(cls, path: str | Path) -> InGram:
-        """The model of a run directory, or of a weights file."""
-        path = Path(path)
-        if path.is_dir():
-            path = path / "model.safetensors"
-        tensors, about = read_tensors(path, FORMAT)
-        try:
-            model = cls(ModelConfig.model_validate(about["config"]))
-            model.origin = dict(about["origin"])
-        except (KeyError, TypeError, ValueError) as error:
-            reason = " ".join(str(error).split())
-            raise RunError(f"{path}: its description cannot be read: {reason}") from error
-        with torch.no_grad():
-            for name, parameter in model.named_parameters():
-                parameter.copy_(checked_tensor(path, tensors, name, parameter.shape))
-        return model
-
     def message_graph(self, graph: KnowledgeGraph) -> MessageGraph:
         """The edges of a graph's facts as this model wants them, on its device."""
         edges = MessageGraph.of(
             graph.triples, graph.num_entities, graph.num_relations, self.config, graph.weights
         )
         return edges.to(self.relation_score.weight.device)
+
+    def scorer(
+        self, graph: KnowledgeGraph, *, seed: int | Sequence[int] = 0, draws: int = 1
+    ) -> Embeddings:
+        """What answers questions about a graph: its embeddings."""
+        return self.embed(graph, seed=seed, draws=draws)

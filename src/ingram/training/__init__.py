@@ -1,6 +1,18 @@
 """Learning how to aggregate: section 5.4."""
 
-from ingram.training.config import PRESETS, Config, load_config
-from ingram.training.loop import Listener, Outcome, fit, train
+from ingram.training.config import PRESETS, Config, QueryConfig, load_config, preset_config
+from ingram.training.fitting import config_from, fit
+from ingram.training.loop import Listener, Outcome, train
 
-__all__ = ["PRESETS", "Config", "Listener", "Outcome", "fit", "load_config", "train"]
+__all__ = [
+    "PRESETS",
+    "Config",
+    "Listener",
+    "Outcome",
+    "QueryConfig",
+    "config_from",
+    "fit",
+    "load_config",
+    "preset_config",
+    "train",
+]

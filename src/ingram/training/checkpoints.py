@@ -11,17 +11,19 @@ Tensors are safetensors, the rest is text; nothing is ever executed on loading.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from ingram.errors import RunError
 from ingram.io.atomic import write_text
 from ingram.io.tensors import checked_tensor, read_tensors, write_tensors
-from ingram.models.ingram import InGram
-from ingram.training.config import Config, dump_config, load_config
+from ingram.models import Model
+from ingram.training.config import Config, QueryConfig, dump_config, load_config
 from ingram.training.stability import CollapseWatch
 
 FORMAT = "ingram-checkpoint-1"
@@ -59,7 +61,7 @@ class RunDirectory:
     def checkpoint_path(self, name: str = "last") -> Path:
         return self.path / "checkpoints" / f"{name}.safetensors"
 
-    def create(self, config: Config) -> None:
+    def create(self, config: Config | QueryConfig) -> None:
         """Begin a run; a directory that holds one already is refused."""
         if (self.path / "config.yaml").exists():
             raise RunError(
@@ -73,7 +75,7 @@ class RunDirectory:
         write_text(self.path / "config.yaml", dump_config(config))
         write_text(self.metrics_path, "")
 
-    def config(self) -> Config:
+    def config(self) -> Config | QueryConfig:
         if not (self.path / "config.yaml").is_file():
             raise RunError(f"{self.path}: want a run directory, found no config.yaml in it")
         return load_config(self.path / "config.yaml")
@@ -100,20 +102,37 @@ class RunDirectory:
         write_text(self.metrics_path, "".join(json.dumps(r) + "\n" for r in kept))
 
     def save_checkpoint(
-        self, name: str, model: InGram, optimizer: torch.optim.Optimizer, progress: Progress
+        self,
+        name: str,
+        model: Model,
+        optimizer: torch.optim.Optimizer,
+        progress: Progress,
+        average: Model | None = None,
+        graphs: Sequence[dict[str, Any]] = (),
     ) -> None:
+        """Where a run stands. ``average``: its averaged weights; ``graphs``: what it learns on."""
         tensors = {f"model.{n}": p.detach() for n, p in model.named_parameters()}
+        if average is not None:
+            tensors |= {f"average.{n}": p.detach() for n, p in average.named_parameters()}
         for parameter_name, parameter in model.named_parameters():
             for key, value in optimizer.state[parameter].items():
                 tensors[f"optimizer.{key}.{parameter_name}"] = value
         self.checkpoint_path(name).parent.mkdir(exist_ok=True)
-        about = {"format": FORMAT, "progress": asdict(progress)}
+        about = {"format": FORMAT, "progress": asdict(progress), "graphs": list(graphs)}
         write_tensors(self.checkpoint_path(name), tensors, about)
 
     def load_checkpoint(
-        self, name: str, model: InGram, optimizer: torch.optim.Optimizer
+        self,
+        name: str,
+        model: Model,
+        optimizer: torch.optim.Optimizer,
+        average: Model | None = None,
+        graphs: Sequence[dict[str, Any]] | None = None,
     ) -> Progress:
-        """Weights and optimiser into ``model`` and ``optimizer``; returns where the run stood."""
+        """Weights and optimiser into their places; returns where the run stood.
+
+        A run that was begun on other graphs than ``graphs``, if given, is refused.
+        """
         path = self.checkpoint_path(name)
         tensors, about = read_tensors(path, FORMAT)
         try:
@@ -121,7 +140,16 @@ class RunDirectory:
             progress = Progress(**{**about["progress"], "watch": watch})
         except (KeyError, TypeError) as error:
             raise RunError(f"{path}: its description cannot be read: {error}") from error
+        if graphs is not None and about.get("graphs") != list(graphs):
+            begun = ", ".join(str(g.get("name")) for g in about.get("graphs", []))
+            raise RunError(
+                f"{self.path}: this run was begun on other graphs ({begun or 'not recorded'}); "
+                "resume it with the same, or train anew elsewhere"
+            )
         with torch.no_grad():
+            for parameter_name, parameter in (average or nn.Module()).named_parameters():
+                wanted_name = f"average.{parameter_name}"
+                parameter.copy_(checked_tensor(path, tensors, wanted_name, parameter.shape))
             for parameter_name, parameter in model.named_parameters():
                 shape = parameter.shape
                 saved = checked_tensor(path, tensors, f"model.{parameter_name}", shape)

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ingram.errors import ConfigError
-from ingram.models.config import Count, ModelConfig
+from ingram.models.config import Count, ModelConfig, QueryModelConfig
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1)]
+C = TypeVar("C", bound="RunConfig")
 
 
 class TrainingConfig(BaseModel):
-    """Section 5.4."""
+    """What both models' training has."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    seed: int = Field(0, ge=0, lt=2**63, description="of weights, splits, features, negatives")
-    epochs: int = Field(4_000, ge=1, le=10**9, description="passes; one optimiser step each")
-    learning_rate: Positive = Field(5e-4, description="Adam's")
-    margin: Positive = Field(2.0, description="between a true triple's score and a false one's")
-    negatives: Count = Field(10, description="false triples for each true one")
+    seed: int = Field(0, ge=0, lt=2**63, description="of weights and everything drawn in training")
+    epochs: int = Field(4_000, ge=1, le=10**9, description="fresh splits of the training graph")
+    learning_rate: Positive = Field(5e-4, description="AdamW's; the highest, if it has a schedule")
+    warmup: Share = Field(0.0, description="part of the epochs over which the rate rises")
+    decay: Share = Field(0.0, description="part of the epochs over which it falls, as a cosine")
+    weight_decay: Annotated[float, Field(ge=0, lt=1)] = Field(0.0, description="AdamW's")
+    averaging: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.0, description="of weights over steps: the part that stays at each; 0 for none"
+    )
     clip_norm: Positive = Field(0.1, description="largest norm of the gradient")
     message_share: Annotated[float, Field(gt=0, lt=1)] = Field(
         0.75, description="part of the training triples that are facts; the rest is predicted"
@@ -41,10 +47,54 @@ class TrainingConfig(BaseModel):
     )
 
 
+class EmbeddingTraining(TrainingConfig):
+    """Section 5.4: one optimiser step an epoch."""
+
+    objective: Literal["margin", "cross-entropy"] = Field(
+        "margin", description="the paper's, or over all entities with other true answers left out"
+    )
+    margin: Positive = Field(2.0, description="margin: between a true and a false triple's score")
+    negatives: Count = Field(10, description="margin: false triples for each true one")
+    queries: Count = Field(4_096, description="cross-entropy: questions asked in a step, at most")
+    draws: Annotated[int, Field(ge=1, le=1_000)] = Field(
+        1, description="random feature sets embedded together in a step"
+    )
+
+
+class QueryTraining(TrainingConfig):
+    """Cross-entropy over all entities, several optimiser steps on each split."""
+
+    epochs: int = Field(150, ge=1, le=10**9, description="fresh splits of the training graph")
+    steps: Count = Field(10, description="optimiser steps on each split")
+    queries: Annotated[int, Field(ge=2, le=100_000)] = Field(
+        32, description="questions a step: so many halves, each triple asked from both sides"
+    )
+    learning_rate: Positive = Field(2e-3, description="AdamW's, at its highest")
+    warmup: Share = Field(0.05, description="part of the epochs over which the rate rises")
+    decay: Share = Field(0.95, description="part of the epochs over which it falls, as a cosine")
+    weight_decay: Annotated[float, Field(ge=0, lt=1)] = Field(0.01, description="AdamW's")
+    clip_norm: Positive = Field(1.0, description="largest norm of the gradient")
+    message_share: Annotated[float, Field(gt=0, lt=1)] = Field(
+        0.9, description="part of the training triples that are facts; the rest is predicted"
+    )
+    validate_every: Count = Field(10, description="epochs between validations and checkpoints")
+
+
 class EvaluationConfig(BaseModel):
-    """How embeddings are drawn and ranked, for validation and for test alike."""
+    """How a model is ranked, for validation and for test alike."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ties: Literal["realistic", "optimistic", "pessimistic", "official"] = Field(
+        "realistic", description="the place of an answer among equal scores"
+    )
+    sample: Count | None = Field(
+        None, description="validation triples ranked while training, at most; the test is whole"
+    )
+
+
+class EmbeddingEvaluation(EvaluationConfig):
+    """The same with random features."""
 
     draws: Annotated[int, Field(ge=1, le=1_000)] = Field(
         8, description="random feature sets averaged over"
@@ -53,21 +103,18 @@ class EvaluationConfig(BaseModel):
         "fresh",
         description="test with features of their own, or with those of the best validation",
     )
-    ties: Literal["realistic", "optimistic", "pessimistic", "official"] = Field(
-        "realistic", description="the place of an answer among equal scores"
-    )
 
 
-class Config(BaseModel):
-    """A whole run."""
+class RunConfig(BaseModel):
+    """A whole run, of either model."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    model: ModelConfig = ModelConfig()
-    training: TrainingConfig = TrainingConfig()
-    evaluation: EvaluationConfig = EvaluationConfig()
+    model: ModelConfig | QueryModelConfig
+    training: TrainingConfig
+    evaluation: EvaluationConfig
 
-    def with_settings(self, settings: dict[str, Any]) -> Config:
+    def with_settings(self, settings: dict[str, Any]) -> Self:
         """A copy with ``{"section.key": value}`` replaced; values may be text as in YAML."""
         data = self.model_dump()
         for name, value in settings.items():
@@ -78,21 +125,47 @@ class Config(BaseModel):
                 hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
                 raise ConfigError(f"no setting {name!r}; {hint}")
             data[section][key] = _parsed(name, value) if isinstance(value, str) else value
-        return _validated(data, "settings")
+        return _validated(type(self), data, "settings")
 
 
-PRESETS = {
+class Config(RunConfig):
+    """A run of the embedding model."""
+
+    model: ModelConfig = ModelConfig()
+    training: EmbeddingTraining = EmbeddingTraining()
+    evaluation: EmbeddingEvaluation = EmbeddingEvaluation()
+
+
+class QueryConfig(RunConfig):
+    """A run of the query-conditioned model."""
+
+    model: QueryModelConfig = QueryModelConfig()
+    training: QueryTraining = QueryTraining()
+    evaluation: EvaluationConfig = EvaluationConfig(sample=500)
+
+
+PAPER = Config(
+    training=EmbeddingTraining(epochs=10_000, on_collapse="report"),
+    evaluation=EmbeddingEvaluation(draws=1, features="chosen", ties="official"),
+)
+PRESETS: dict[str, Config | QueryConfig] = {
     "default": Config(),
-    "paper": Config(
-        training=TrainingConfig(epochs=10_000, on_collapse="report"),
-        evaluation=EvaluationConfig(draws=1, features="chosen", ties="official"),
-    ),
+    "paper": PAPER,
+    "ingram-q": QueryConfig(),
 }
-"""``default`` is stable: several draws, and a collapse is recovered from. ``paper`` follows the
-published defaults and protocol: one draw, tested with the weights and draw chosen on validation."""
+"""``default`` is the embedding model, stable: several draws, and a collapse is recovered from.
+``paper`` follows the published defaults and protocol: one draw, tested with the weights and draw
+chosen on validation. ``ingram-q`` is the query-conditioned model."""
 
 
-def load_config(path: Path) -> Config:
+def preset_config(name: str, settings: dict[str, Any]) -> Config | QueryConfig:
+    """A preset with single settings changed."""
+    if name not in PRESETS:
+        raise ConfigError(f"no preset {name!r}; known are {', '.join(PRESETS)}")
+    return PRESETS[name].with_settings(settings)
+
+
+def load_config(path: Path) -> Config | QueryConfig:
     """A configuration from a YAML file."""
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -100,10 +173,13 @@ def load_config(path: Path) -> Config:
         raise ConfigError(f"{path}: no such file") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: want YAML, got {' '.join(str(error).split())}") from error
-    return _validated(data or {}, str(path))
+    model = data.get("model") if isinstance(data, dict) else None
+    if isinstance(model, dict) and model.get("name") == "ingram-q":
+        return _validated(QueryConfig, data, str(path))
+    return _validated(Config, data or {}, str(path))
 
 
-def dump_config(config: Config) -> str:
+def dump_config(config: RunConfig) -> str:
     """The configuration as YAML."""
     return yaml.safe_dump(config.model_dump(), sort_keys=False)
 
@@ -115,9 +191,9 @@ def _parsed(name: str, text: str) -> Any:
         raise ConfigError(f"{name}: want a YAML value, got {text!r}") from error
 
 
-def _validated(data: Any, where: str) -> Config:
+def _validated(kind: type[C], data: Any, where: str) -> C:
     try:
-        return Config.model_validate(data)
+        return kind.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])

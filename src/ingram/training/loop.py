@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+import copy
+import hashlib
 import math
-import tempfile
 import time
-from contextlib import ExitStack
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from ingram.errors import ConfigError, DivergedError, RunError
-from ingram.evaluation.metrics import overall
-from ingram.evaluation.ranking import KnownAnswers, rank
-from ingram.graph import Dataset, KnowledgeGraph
-from ingram.io.folder import hold_out, read_dataset
-from ingram.kernels.triple_scores import triple_scores
-from ingram.models.ingram import InGram
+from ingram.errors import DivergedError, RunError
+from ingram.graph import Dataset
+from ingram.models import MODELS, InGram, InGramQ, load_model
 from ingram.training.checkpoints import Progress, RunDirectory
-from ingram.training.config import PRESETS, Config
-from ingram.training.epochs import VALIDATION, Epoch, Epochs
+from ingram.training.config import Config, QueryConfig
 from ingram.training.interrupts import Interrupts
-from ingram.training.objectives import margin_loss
+from ingram.training.learners import learner_of
+from ingram.training.schedules import rate_at
+from ingram.training.validation import Validation
 
 
 class Listener:
@@ -46,7 +43,7 @@ class Listener:
 class Outcome:
     """What a run came to: the best model, its validation figures, and how the run ended."""
 
-    model: InGram
+    model: InGram | InGramQ
     best: dict[str, Any]
     epoch: int
     seconds: float
@@ -54,82 +51,65 @@ class Outcome:
     stopped: str
 
 
-def fit(
-    data: Dataset | KnowledgeGraph | str | Path,
-    *,
-    preset: str = "default",
-    output: str | Path | None = None,
-    epochs: int | None = None,
-    seed: int = 0,
-    minutes: float | None = None,
-    settings: dict[str, Any] | None = None,
-    listener: Listener | None = None,
-) -> InGram:
-    """Train on a dataset and return the model that was best on validation.
-
-    ``data``: a :class:`Dataset`, the path of a dataset folder or triples file, or a graph, a part
-    of which is then held out. ``output``: a run directory to keep; without it nothing is left on
-    disk. ``settings``: single values of the
-    configuration, such as ``{"model.bins": 5}``.
-    """
-    changes = {"training.seed": seed, **(settings or {})}
-    if epochs is not None:
-        changes["training.epochs"] = epochs
-    if preset not in PRESETS:
-        raise ConfigError(f"no preset {preset!r}; known are {', '.join(PRESETS)}")
-    config = PRESETS[preset].with_settings(changes)
-    if isinstance(data, KnowledgeGraph):
-        data = hold_out(data, "graph", seed=seed)
-    elif not isinstance(data, Dataset):
-        data = read_dataset(data, seed=seed)
-    with ExitStack() as stack:
-        if output is None:
-            output = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "run"
-        outcome = train(data, config, RunDirectory(output), minutes=minutes, listener=listener)
-    if outcome.stopped == "interrupted":
-        raise KeyboardInterrupt
-    return outcome.model
-
-
 def train(
-    dataset: Dataset,
-    config: Config,
+    datasets: Dataset | Sequence[Dataset],
+    config: Config | QueryConfig,
     run: RunDirectory,
     *,
     resume: bool = False,
     minutes: float | None = None,
+    start: InGram | InGramQ | None = None,
     listener: Listener | None = None,
 ) -> Outcome:
     """Train in a run directory, or go on where the run in it stopped.
+
+    Of several datasets each epoch takes one, drawn at random; validation is the mean over all.
+    With ``start`` the first weights are that model's, and they are the best until a validation is
+    better.
 
     Ctrl-C, or ``minutes`` running out, ends the run after the epoch it is at, with a checkpoint;
     resuming then gives the same bits as a run that was left alone. A second Ctrl-C ends it at
     once, and resuming goes on from the last validation.
     """
-    return _Run(dataset, config, run, listener or Listener()).go(resume, minutes)
+    datasets = [datasets] if isinstance(datasets, Dataset) else list(datasets)
+    return _Run(datasets, config, run, start, listener or Listener()).go(resume, minutes)
 
 
 class _Run:
     def __init__(
-        self, dataset: Dataset, config: Config, run: RunDirectory, listener: Listener
+        self,
+        datasets: list[Dataset],
+        config: Config | QueryConfig,
+        run: RunDirectory,
+        start: InGram | InGramQ | None,
+        listener: Listener,
     ) -> None:
-        self.dataset, self.config, self.run, self.listener = dataset, config, run, listener
+        self.config, self.run, self.start, self.listener = config, run, start, listener
         self.settings = config.training
-        self.epochs = Epochs(dataset.train, config)
-        self.known = KnownAnswers.of(dataset)
-        self.model = InGram(config.model, seed=self.settings.seed)
-        self.optimizer = torch.optim.Adam(
-            self.model.parameters(), lr=self.settings.learning_rate, fused=True
+        self.learner = learner_of([dataset.train for dataset in datasets], config)
+        self.validation = Validation(datasets, self.learner, config.evaluation)
+        self.origin: dict[str, Any] = {"graphs": [described(dataset) for dataset in datasets]}
+        self.model = MODELS[config.model.name](config.model, seed=self.settings.seed)
+        if start is not None:
+            self.model.load_state_dict(start.state_dict())
+            self.origin["start"] = start.origin
+        self.average = copy.deepcopy(self.model) if self.settings.averaging else None
+        self.optimizer = torch.optim.AdamW(
+            self.model.parameters(),
+            lr=self.settings.learning_rate,
+            weight_decay=self.settings.weight_decay,
+            fused=True,
         )
         self.progress = Progress(learning_rate=self.settings.learning_rate)
 
     def go(self, resume: bool, minutes: float | None) -> Outcome:
         if resume:
-            self.progress = self.run.load_checkpoint("last", self.model, self.optimizer)
+            self.progress = self._load("last")
             self.run.keep_metrics(self.progress.epoch)
-            self._set_rate()
         else:
             self.run.create(self.config)
+            if self.start is not None:
+                self.validate()
         started = time.monotonic() - self.progress.seconds
         deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
         stopped = "finished"
@@ -138,16 +118,15 @@ class _Run:
             for number in range(self.progress.epoch + 1, self.settings.epochs + 1):
                 if interrupts.noted:
                     break
-                epoch = self.epochs.prepare(number)
-                loss = self.step(epoch)
-                self.progress.epoch = epoch.number
+                loss = self.epoch(number)
+                self.progress.epoch = number
                 self.progress.loss_sum += loss
                 self.progress.loss_count += 1
                 self.progress.seconds = time.monotonic() - started
-                self.listener.epoch(epoch.number, loss)
-                due = epoch.number % self.settings.validate_every == 0
+                self.listener.epoch(number, loss)
+                due = number % self.settings.validate_every == 0
                 out_of_time = time.monotonic() > deadline
-                if due or epoch.number == self.settings.epochs or not math.isfinite(loss):
+                if due or number == self.settings.epochs or not math.isfinite(loss):
                     if not self.validate():
                         stopped = "diverged"
                         break
@@ -160,46 +139,61 @@ class _Run:
         if interrupts.noted and stopped != "diverged":
             stopped = "interrupted"
         if stopped in ("out of time", "interrupted"):
-            self.run.save_checkpoint("last", self.model, self.optimizer, self.progress)
+            self._save("last")
         return self._outcome(stopped)
 
-    def step(self, epoch: Epoch) -> float:
-        """One optimiser step: F_tr is the message graph, the whole of T_tr the batch."""
-        entities, relations = self.model(epoch.graph, epoch.features)
-        scores = triple_scores(entities[0], relations[0], epoch.triples)
-        positive, negative = scores[: epoch.positives], scores[epoch.positives :]
-        loss = margin_loss(
-            positive, negative.view(-1, self.settings.negatives), self.settings.margin
-        )
-        self.optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
-        self.optimizer.step()
-        return loss.item()
+    def epoch(self, number: int) -> float:
+        """All optimiser steps of an epoch; returns their mean loss."""
+        losses: list[float] = []
+        for loss in self.learner.losses(self.model, number):
+            self._set_rate(number, len(losses))
+            self.optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
+            self.optimizer.step()
+            losses.append(loss.item())
+            if self.average is not None:
+                self._add_to_average(number)
+        return sum(losses) / len(losses)
+
+    def _set_rate(self, number: int, step: int) -> None:
+        done = number - 1 + step / getattr(self.settings, "steps", 1)
+        rate = self.progress.learning_rate * rate_at(done / self.settings.epochs, self.settings)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+
+    @torch.no_grad()
+    def _add_to_average(self, number: int) -> None:
+        """The younger the run, the less of the past is kept: it is not worth much yet."""
+        assert self.average is not None
+        kept = min(self.settings.averaging, number / (number + 10))
+        pairs = zip(self.average.parameters(), self.model.parameters(), strict=True)
+        for slow, fast in pairs:
+            slow.lerp_(fast, 1 - kept)
 
     def validate(self) -> bool:
         """Rank the validation triples, keep the best weights, watch for a collapse.
 
         False if the run cannot go on.
         """
-        progress, draws = self.progress, self.config.evaluation.draws
-        features = [self.settings.seed, VALIDATION, progress.epoch]
-        loss = progress.loss_sum / max(progress.loss_count, 1)
+        progress = self.progress
+        loss = progress.loss_sum / progress.loss_count if progress.loss_count else None
         progress.loss_sum, progress.loss_count = 0.0, 0
-        figures: dict[str, float] = {"mrr": 0.0}
+        model = self.average or self.model
+        figures: dict[str, Any] = {"mrr": 0.0}
+        made: dict[str, Any] = {}
         try:
-            embeddings = self.model.embed(self.dataset.inference, seed=features, draws=draws)
-            ranks = rank(
-                embeddings, self.dataset.valid, self.known, self.dataset.inference.num_entities
-            )
-            figures = overall(ranks, ties=self.config.evaluation.ties)
+            figures, made = self.validation.figures(model, progress.epoch)
         except DivergedError:
             loss = math.nan
-        trouble = progress.watch.judge(loss, figures["mrr"], self.dataset.inference.num_entities)
+        finite = loss is None or math.isfinite(loss)
+        trouble = None
+        if loss is not None:
+            trouble = progress.watch.judge(loss, figures["mrr"], self.validation.chance)
         record: dict[str, Any] = {
             "epoch": progress.epoch,
-            "loss": loss if math.isfinite(loss) else None,
-            **{k: v for k, v in figures.items() if k != "queries"},
+            "loss": loss if finite else None,
+            **figures,
             "learning_rate": progress.learning_rate,
             "seconds": round(progress.seconds, 3),
         }
@@ -207,19 +201,16 @@ class _Run:
             record["collapse"] = trouble
         self.run.append_metrics(record)
         progress.stale += 1
-        if math.isfinite(loss) and figures["mrr"] > progress.best.get("mrr", 0.0):
+        if finite and figures["mrr"] > progress.best.get("mrr", 0.0):
             progress.stale = 0
-            progress.best = {k: record[k] for k in ("epoch", *figures) if k in record}
-            self.model.save(
-                self.run.model_path,
-                {"valid": progress.best, "features": features, "draws": draws},
-            )
+            progress.best = {"epoch": progress.epoch, **figures}
+            model.save(self.run.model_path, {**self.origin, "valid": progress.best, **made})
         self.listener.validated(record)
-        if trouble and not self._handle(trouble, math.isfinite(loss)):
+        if trouble and not self._handle(trouble, finite):
             return False
-        self.run.save_checkpoint("last", self.model, self.optimizer, progress)
+        self._save("last")
         if not trouble and progress.watch.healthy:
-            self.run.save_checkpoint("good", self.model, self.optimizer, progress)
+            self._save("good")
         return True
 
     def _handle(self, trouble: str, finite: bool) -> bool:
@@ -228,22 +219,27 @@ class _Run:
         progress.collapses.append(event)
         can_return = self.run.checkpoint_path("good").exists()
         if self.settings.on_collapse == "recover" and can_return:
-            good = self.run.load_checkpoint("good", self.model, self.optimizer)
+            good = self._load("good")
             progress.watch = good.watch
             progress.learning_rate *= self.settings.recovery_rate
-            self._set_rate()
             event |= {"returned_to": good.epoch, "learning_rate": progress.learning_rate}
         self.listener.collapsed(event)
         return finite or event["returned_to"] is not None
 
-    def _set_rate(self) -> None:
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.progress.learning_rate
+    def _save(self, name: str) -> None:
+        self.run.save_checkpoint(
+            name, self.model, self.optimizer, self.progress, self.average, self.origin["graphs"]
+        )
+
+    def _load(self, name: str) -> Progress:
+        return self.run.load_checkpoint(
+            name, self.model, self.optimizer, self.average, self.origin["graphs"]
+        )
 
     def _outcome(self, stopped: str) -> Outcome:
         model = self.model
         if self.run.model_path.exists():
-            model = InGram.load(self.run.model_path)
+            model = load_model(self.run.model_path)
         elif stopped == "diverged":
             raise DivergedError(
                 f"training diverged at epoch {self.progress.epoch} before its first validation; "
@@ -253,7 +249,19 @@ class _Run:
         return Outcome(model, p.best, p.epoch, p.seconds, p.collapses, stopped)
 
 
-def resume_config(run: RunDirectory, epochs: int | None) -> Config:
+def described(dataset: Dataset) -> dict[str, Any]:
+    """Which graph a run saw: its name, its sizes, and a sum over its triples."""
+    graph = dataset.train
+    return {
+        "name": dataset.name,
+        "entities": graph.num_entities,
+        "relations": graph.num_relations,
+        "triples": graph.num_triples,
+        "sum": hashlib.sha256(graph.triples.tobytes()).hexdigest()[:16],
+    }
+
+
+def resume_config(run: RunDirectory, epochs: int | None) -> Config | QueryConfig:
     """The configuration of a run to resume, with more epochs if asked."""
     config = run.config()
     if not run.checkpoint_path().exists():

@@ -22,13 +22,12 @@ class CollapseWatch:
     best_mrr: float = 0.0
     jumped: bool = False
 
-    def judge(self, loss: float, mrr: float, num_entities: int) -> str | None:
-        """Why this interval is a collapse, or None."""
+    def judge(self, loss: float, mrr: float, chance: float) -> str | None:
+        """Why this interval is a collapse, or None. ``chance``: the MRR of random ranks."""
         if not math.isfinite(loss):
             return "the loss is not finite"
         jumped = loss > JUMP * self.best_loss
         stays, self.jumped = jumped and self.jumped, jumped
-        chance = sum(1 / i for i in range(1, num_entities + 1)) / max(num_entities, 1)
         if jumped and (stays or mrr < self.best_mrr / 2):
             return f"the loss jumped from {self.best_loss:.3f} to {loss:.3f}"
         if mrr < 2 * chance and self.best_mrr > 5 * chance:

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from ingram.errors import SplitError
-from ingram.training.epochs import Epochs
+from ingram.training.embedding_epochs import EmbeddingEpochs
 from tests.strategies import graph_of, random_graph
 from tests.tiny import tiny_run_config
 
@@ -16,7 +16,7 @@ def facts_of(epoch):
 
 
 def test_an_epoch_holds_its_targets_then_the_corruptions_of_each():
-    epoch = Epochs(GRAPH, tiny_run_config()).prepare(1)
+    epoch = EmbeddingEpochs(GRAPH, tiny_run_config()).prepare(1)
     targets = epoch.positives
     assert targets == GRAPH.num_triples - int(0.75 * GRAPH.num_triples)
     assert epoch.triples.shape == (targets * (1 + 3), 3)
@@ -29,7 +29,7 @@ def test_an_epoch_holds_its_targets_then_the_corruptions_of_each():
 
 def test_an_epoch_depends_on_seed_and_number_alone():
     config = tiny_run_config()
-    first, second = Epochs(GRAPH, config), Epochs(GRAPH, config)
+    first, second = EmbeddingEpochs(GRAPH, config), EmbeddingEpochs(GRAPH, config)
     second.prepare(1)
     second.prepare(2)
     one, same = first.prepare(3), second.prepare(3)
@@ -37,13 +37,13 @@ def test_an_epoch_depends_on_seed_and_number_alone():
     assert torch.equal(one.triples, same.triples)
     assert torch.equal(one.features.entities, same.features.entities)
     assert torch.equal(one.features.relations, same.features.relations)
-    other_seed = Epochs(GRAPH, tiny_run_config(training__seed=1)).prepare(3)
+    other_seed = EmbeddingEpochs(GRAPH, tiny_run_config(training__seed=1)).prepare(3)
     assert not torch.equal(one.features.entities, other_seed.features.entities)
     assert facts_of(one) != facts_of(other_seed)
 
 
 def test_split_features_and_negatives_are_drawn_anew_each_epoch():
-    epochs = Epochs(GRAPH, tiny_run_config())
+    epochs = EmbeddingEpochs(GRAPH, tiny_run_config())
     one, other = epochs.prepare(1), epochs.prepare(2)
     assert facts_of(one) != facts_of(other)
     assert not torch.equal(one.features.entities, other.features.entities)
@@ -52,30 +52,32 @@ def test_split_features_and_negatives_are_drawn_anew_each_epoch():
 
 def test_a_fixed_split_is_the_same_each_epoch_while_the_rest_is_drawn_anew():
     """Table 4, without the dynamic split."""
-    epochs = Epochs(GRAPH, tiny_run_config(training__dynamic_split=False))
+    epochs = EmbeddingEpochs(GRAPH, tiny_run_config(training__dynamic_split=False))
     one, other = epochs.prepare(1), epochs.prepare(2)
     assert facts_of(one) == facts_of(other)
     count = one.positives
     assert torch.equal(one.triples[:count], other.triples[:count])
     assert not torch.equal(one.triples[count:], other.triples[count:])
     assert not torch.equal(one.features.entities, other.features.entities)
-    another = Epochs(GRAPH, tiny_run_config(training__dynamic_split=False, training__seed=1))
+    another = EmbeddingEpochs(
+        GRAPH, tiny_run_config(training__dynamic_split=False, training__seed=1)
+    )
     assert facts_of(another.prepare(1)) != facts_of(one)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9])
 def test_the_share_of_facts_is_a_setting(share):
-    epoch = Epochs(GRAPH, tiny_run_config(training__message_share=share)).prepare(1)
+    epoch = EmbeddingEpochs(GRAPH, tiny_run_config(training__message_share=share)).prepare(1)
     assert epoch.positives == GRAPH.num_triples - int(share * GRAPH.num_triples)
 
 
 def test_a_graph_that_leaves_nothing_to_predict_is_refused():
     with pytest.raises(SplitError, match="too sparse to train on"):
-        Epochs(graph_of([(0, 0, 1), (1, 0, 2)], 3, 1), tiny_run_config())
+        EmbeddingEpochs(graph_of([(0, 0, 1), (1, 0, 2)], 3, 1), tiny_run_config())
 
 
 def test_the_relation_graph_of_an_epoch_is_that_of_its_facts():
-    epoch = Epochs(GRAPH, tiny_run_config()).prepare(1)
-    whole = Epochs(GRAPH, tiny_run_config(training__message_share=0.99)).prepare(1)
+    epoch = EmbeddingEpochs(GRAPH, tiny_run_config()).prepare(1)
+    whole = EmbeddingEpochs(GRAPH, tiny_run_config(training__message_share=0.99)).prepare(1)
     assert epoch.graph.relations.num_nodes == 6
     assert not np.array_equal(epoch.graph.relations.kinds, whole.graph.relations.kinds)

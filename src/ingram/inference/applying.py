@@ -1,0 +1,43 @@
+"""A trained run applied to a graph, whichever model it holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ingram.answers import GraphScorer
+from ingram.errors import ConfigError
+from ingram.graph import KnowledgeGraph
+from ingram.models import InGram, InGramQ, load_model
+from ingram.training.checkpoints import RunDirectory
+from ingram.training.config import Config
+
+NO_DRAWS = "ingram-q draws no random features; leave out draws and seed"
+
+
+def apply_run(
+    run: str | Path, graph: KnowledgeGraph, *, draws: int | None = None, seed: int | None = None
+) -> GraphScorer:
+    """The run's model on a graph. Without ``draws`` an embedding run's own number is taken."""
+    model = load_model(run)
+    if isinstance(model, InGramQ):
+        if draws is not None or seed is not None:
+            raise ConfigError(NO_DRAWS)
+        return model.scorer(graph)
+    return model.embed(graph, seed=seed or 0, draws=draws or run_draws(run))
+
+
+def embedding_model(run: str | Path) -> InGram:
+    """The run's model, if it gives vectors; else an error that says what to use."""
+    model = load_model(run)
+    if isinstance(model, InGramQ):
+        raise ConfigError(
+            f"{run} holds ingram-q, which answers questions and has no vectors; train with "
+            "--preset default for vectors, or use predict"
+        )
+    return model
+
+
+def run_draws(run: str | Path) -> int:
+    """How many random feature sets a run's figures are averaged over."""
+    config = RunDirectory(run).config()
+    return config.evaluation.draws if isinstance(config, Config) else 1
