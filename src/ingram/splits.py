@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,17 @@ from ingram.graph import Ids, KnowledgeGraph
 log = logging.getLogger(__name__)
 
 
+class Facts(Protocol):
+    """Triples (T, 3) with the numbers of their entities and relations: a graph, labels or not."""
+
+    @property
+    def triples(self) -> Ids: ...
+    @property
+    def num_entities(self) -> int: ...
+    @property
+    def num_relations(self) -> int: ...
+
+
 class CoveringSplit:
     """Draws splits of a graph's triples into facts and targets, anew at each :meth:`draw`.
 
@@ -28,10 +40,10 @@ class CoveringSplit:
     triples up to ``floor(share * T)``. Targets are the rest.
     """
 
-    def __init__(self, graph: KnowledgeGraph, share: float = 0.75) -> None:
+    def __init__(self, graph: Facts, share: float = 0.75) -> None:
         self.triples = graph.triples
         self.num_relations = graph.num_relations
-        self.size = math.floor(share * graph.num_triples)
+        self.size = math.floor(share * len(graph.triples))
         self._members, self._starts, self._counts = _tree_edges(graph)
 
     def draw(self, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
@@ -54,7 +66,7 @@ class CoveringSplit:
         return facts
 
 
-def _tree_edges(graph: KnowledgeGraph) -> tuple[Ids, Ids, Ids]:
+def _tree_edges(graph: Facts) -> tuple[Ids, Ids, Ids]:
     """The triples along each edge of a spanning forest: members, and start and count per edge."""
     heads, tails = graph.triples[:, 0], graph.triples[:, 2]
     low, high = np.minimum(heads, tails), np.maximum(heads, tails)

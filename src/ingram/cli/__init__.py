@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from ingram.cli import demo, embed, evaluate, predict, train
+from ingram.cli import demo, embed, evaluate, predict, pretrain, train
 from ingram.cli.data import data_app
 from ingram.cli.screen import error_console
 from ingram.errors import IngramError
@@ -21,6 +21,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command("train")(train.train_command)
+app.command("pretrain")(pretrain.pretrain_command)
 app.command("evaluate")(evaluate.evaluate_command)
 app.command("embed")(embed.embed_command)
 app.command("predict")(predict.predict_command)

@@ -80,12 +80,12 @@ def train_command(
             datasets, config, run, resume=resume, minutes=minutes, start=first, listener=screen
         )
     write_report(run, datasets)
-    _print(outcome, run, data, as_json)
-    if outcome.stopped == "interrupted":
-        raise typer.Exit(130)
+    names = " ".join(map(str, data))
+    print_outcome(outcome, run, f"ingram train {names} -o {output} --resume", as_json)
 
 
-def _print(outcome: Outcome, run: RunDirectory, data: list[Path], as_json: bool) -> None:
+def print_outcome(outcome: Outcome, run: RunDirectory, go_on: str, as_json: bool) -> None:
+    """How a run ended and where its report is; ``go_on`` is the command that resumes it."""
     if as_json:
         print_json(
             {
@@ -97,7 +97,13 @@ def _print(outcome: Outcome, run: RunDirectory, data: list[Path], as_json: bool)
                 "collapses": outcome.collapses,
             }
         )
-        return
+    else:
+        _print_outcome(outcome, run, go_on)
+    if outcome.stopped == "interrupted":
+        raise typer.Exit(130)
+
+
+def _print_outcome(outcome: Outcome, run: RunDirectory, go_on: str) -> None:
     best = outcome.best
     ended = f"{outcome.stopped} at epoch {outcome.epoch:,} after {outcome.seconds:,.0f} s"
     console.print(ended, highlight=False)
@@ -108,6 +114,5 @@ def _print(outcome: Outcome, run: RunDirectory, data: list[Path], as_json: bool)
             highlight=False,
         )
     if outcome.stopped in ("interrupted", "out of time"):
-        names = " ".join(map(str, data))
-        console.print(f"go on with: ingram train {names} -o {run.path} --resume", highlight=False)
+        console.print(f"go on with: {go_on}", highlight=False, soft_wrap=True)
     console.print(f"report: {run.path / 'report.html'}", highlight=False, soft_wrap=True)

@@ -10,7 +10,16 @@ from ingram.graph import Dataset, KnowledgeGraph
 from ingram.io.folder import read_dataset
 from ingram.io.reading import read_graph
 
-__all__ = ["EMBEDDED", "NAMES", "Finding", "check", "ensure_sound", "open_dataset", "open_graph"]
+__all__ = [
+    "EMBEDDED",
+    "NAMES",
+    "Finding",
+    "check",
+    "ensure_sound",
+    "open_dataset",
+    "open_graph",
+    "open_source",
+]
 
 
 def open_dataset(name: str | Path, *, seed: int = 0) -> Dataset:
@@ -25,7 +34,14 @@ def open_dataset(name: str | Path, *, seed: int = 0) -> Dataset:
 
 def open_graph(name: str | Path) -> KnowledgeGraph:
     """The graph in a triples file; of a dataset, the observed facts of its inference graph."""
+    return open_dataset(name).inference if _is_dataset(name) else read_graph(name)
+
+
+def open_source(name: str | Path) -> KnowledgeGraph:
+    """The graph in a triples file, whole; of a dataset, its training graph."""
+    return open_dataset(name).train if _is_dataset(name) else read_graph(name)
+
+
+def _is_dataset(name: str | Path) -> bool:
     path = Path(name)
-    if path.is_dir() or (str(name) in (*EMBEDDED, *NAMES) and not path.exists()):
-        return open_dataset(name).inference
-    return read_graph(name)
+    return path.is_dir() or (str(name) in (*EMBEDDED, *NAMES) and not path.exists())

@@ -13,6 +13,7 @@ from ingram.models.config import Count, ModelConfig, QueryModelConfig
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Pair = tuple[Count, Count]
 C = TypeVar("C", bound="RunConfig")
 
 
@@ -61,6 +62,19 @@ class EmbeddingTraining(TrainingConfig):
     )
 
 
+class TaskConfig(BaseModel):
+    """Tasks cut out of the training graph; a pair is drawn between, anew for each."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    cut: bool = Field(True, description="false: every epoch sees the whole training graph")
+    entities: Pair = Field((400, 2_500), description="entities reached")
+    neighbours: Pair = Field((8, 50), description="most neighbours followed of an entity")
+    relations: tuple[Share, Share] = Field((0.4, 1.0), description="part of the relations kept")
+    least_triples: Count = Field(300, description="fewer are not worth a task")
+    most_triples: Count = Field(10_000, description="of more, so many are drawn")
+
+
 class QueryTraining(TrainingConfig):
     """Cross-entropy over all entities, several optimiser steps on each split."""
 
@@ -75,7 +89,7 @@ class QueryTraining(TrainingConfig):
     weight_decay: Annotated[float, Field(ge=0, lt=1)] = Field(0.01, description="AdamW's")
     clip_norm: Positive = Field(1.0, description="largest norm of the gradient")
     message_share: Annotated[float, Field(gt=0, lt=1)] = Field(
-        0.9, description="part of the training triples that are facts; the rest is predicted"
+        0.75, description="part of the training triples that are facts; the rest is predicted"
     )
     validate_every: Count = Field(10, description="epochs between validations and checkpoints")
 
@@ -141,6 +155,7 @@ class QueryConfig(RunConfig):
 
     model: QueryModelConfig = QueryModelConfig()
     training: QueryTraining = QueryTraining()
+    tasks: TaskConfig = TaskConfig()
     evaluation: EvaluationConfig = EvaluationConfig(sample=500)
 
 
@@ -152,10 +167,14 @@ PRESETS: dict[str, Config | QueryConfig] = {
     "default": Config(),
     "paper": PAPER,
     "ingram-q": QueryConfig(),
+    "pretrain": QueryConfig(
+        training=QueryTraining(epochs=800, steps=5, validate_every=40, clip_norm=1.0)
+    ),
 }
 """``default`` is the embedding model, stable: several draws, and a collapse is recovered from.
 ``paper`` follows the published defaults and protocol: one draw, tested with the weights and draw
-chosen on validation. ``ingram-q`` is the query-conditioned model."""
+chosen on validation. ``ingram-q`` is the query-conditioned model; ``pretrain`` the same over many
+graphs."""
 
 
 def preset_config(name: str, settings: dict[str, Any]) -> Config | QueryConfig:

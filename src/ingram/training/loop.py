@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from ingram.errors import DivergedError, RunError
-from ingram.graph import Dataset
+from ingram.graph import Dataset, KnowledgeGraph
 from ingram.models import MODELS, InGram, InGramQ, load_model
 from ingram.training.checkpoints import Progress, RunDirectory
 from ingram.training.config import Config, QueryConfig
@@ -40,6 +40,24 @@ class Listener:
 
 
 @dataclass(frozen=True, eq=False)
+class Source:
+    """A graph to learn on, by name."""
+
+    name: str
+    graph: KnowledgeGraph
+
+    def describe(self) -> dict[str, Any]:
+        """What a run records of it: name, sizes, and a sum over its triples."""
+        return {
+            "name": self.name,
+            "entities": self.graph.num_entities,
+            "relations": self.graph.num_relations,
+            "triples": self.graph.num_triples,
+            "sum": hashlib.sha256(self.graph.triples.tobytes()).hexdigest()[:16],
+        }
+
+
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """What a run came to: the best model, its validation figures, and how the run ended."""
 
@@ -57,6 +75,7 @@ def train(
     run: RunDirectory,
     *,
     resume: bool = False,
+    graphs: Sequence[Source] | None = None,
     minutes: float | None = None,
     start: InGram | InGramQ | None = None,
     listener: Listener | None = None,
@@ -64,6 +83,7 @@ def train(
     """Train in a run directory, or go on where the run in it stopped.
 
     Of several datasets each epoch takes one, drawn at random; validation is the mean over all.
+    With ``graphs`` these are learned on instead, and the datasets only validate.
     With ``start`` the first weights are that model's, and they are the best until a validation is
     better.
 
@@ -72,13 +92,16 @@ def train(
     once, and resuming goes on from the last validation.
     """
     datasets = [datasets] if isinstance(datasets, Dataset) else list(datasets)
-    return _Run(datasets, config, run, start, listener or Listener()).go(resume, minutes)
+    if graphs is None:
+        graphs = [Source(dataset.name, dataset.train) for dataset in datasets]
+    return _Run(datasets, graphs, config, run, start, listener or Listener()).go(resume, minutes)
 
 
 class _Run:
     def __init__(
         self,
         datasets: list[Dataset],
+        graphs: Sequence[Source],
         config: Config | QueryConfig,
         run: RunDirectory,
         start: InGram | InGramQ | None,
@@ -86,9 +109,9 @@ class _Run:
     ) -> None:
         self.config, self.run, self.start, self.listener = config, run, start, listener
         self.settings = config.training
-        self.learner = learner_of([dataset.train for dataset in datasets], config)
+        self.learner = learner_of([source.graph for source in graphs], config)
         self.validation = Validation(datasets, self.learner, config.evaluation)
-        self.origin: dict[str, Any] = {"graphs": [described(dataset) for dataset in datasets]}
+        self.origin: dict[str, Any] = {"graphs": [source.describe() for source in graphs]}
         self.model = MODELS[config.model.name](config.model, seed=self.settings.seed)
         if start is not None:
             self.model.load_state_dict(start.state_dict())
@@ -247,18 +270,6 @@ class _Run:
             )
         p = self.progress
         return Outcome(model, p.best, p.epoch, p.seconds, p.collapses, stopped)
-
-
-def described(dataset: Dataset) -> dict[str, Any]:
-    """Which graph a run saw: its name, its sizes, and a sum over its triples."""
-    graph = dataset.train
-    return {
-        "name": dataset.name,
-        "entities": graph.num_entities,
-        "relations": graph.num_relations,
-        "triples": graph.num_triples,
-        "sum": hashlib.sha256(graph.triples.tobytes()).hexdigest()[:16],
-    }
 
 
 def resume_config(run: RunDirectory, epochs: int | None) -> Config | QueryConfig:

@@ -14,6 +14,7 @@ from ingram.training.config import QueryConfig
 from ingram.training.objectives import masked_cross_entropy
 from ingram.training.questions import Questions, TrueAnswers
 from ingram.training.streams import EPOCH, stream
+from ingram.training.tasks import Task, TaskSampler
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,29 +37,31 @@ class QueryEpochs:
     """The epochs of a run on one training graph."""
 
     def __init__(self, graph: KnowledgeGraph, config: QueryConfig) -> None:
-        self.graph = graph
         self.config = config
-        self.split = CoveringSplit(graph, config.training.message_share)
+        self.whole = Task.whole(graph)
+        self.sampler = TaskSampler(graph, config.tasks) if config.tasks.cut else None
+        self.split = CoveringSplit(self.whole, config.training.message_share)
         check_targets(self.split)
-        self.answers = TrueAnswers(graph)
+        self.answers = TrueAnswers(self.whole)
 
     def prepare(self, number: int) -> QueryEpoch:
         """Epoch ``number``, counted from 1."""
-        graph, training = self.graph, self.config.training
+        training = self.config.training
         rng = stream(training.seed, EPOCH, number)
-        split_rng = rng if training.dynamic_split else np.random.default_rng(training.seed)
-        is_fact = self.split.draw(split_rng)
-        weights = None if graph.weights is None else graph.weights[is_fact]
-        facts = graph.triples[is_fact]
-        return QueryEpoch(
-            QueryGraph.of(
-                facts, graph.num_entities, graph.num_relations, self.config.model, weights
-            ),
-            graph.triples[~is_fact],
-            self.answers,
-            training.queries,
-            rng,
+        task, split, answers = self.whole, self.split, self.answers
+        if self.sampler is not None:
+            task = self.sampler.draw(rng)
+            if task is not self.sampler.whole:
+                split, answers = CoveringSplit(task, training.message_share), TrueAnswers(task)
+        is_fact = split.draw(rng if training.dynamic_split else stream(training.seed, EPOCH, 0))
+        graph = QueryGraph.of(
+            task.triples[is_fact],
+            task.num_entities,
+            task.num_relations,
+            self.config.model,
+            None if task.weights is None else task.weights[is_fact],
         )
+        return QueryEpoch(graph, task.triples[~is_fact], answers, training.queries, rng)
 
 
 def query_loss(model: InGramQ, graph: QueryGraph, questions: Questions) -> Tensor:

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from ingram.evaluation.ranking import KnownAnswers
-from ingram.graph import Ids, KnowledgeGraph
+from ingram.graph import Ids
+from ingram.splits import Facts
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,7 @@ class Questions:
 class TrueAnswers:
     """All that a training graph states, so that what is true is not learned to be false."""
 
-    def __init__(self, graph: KnowledgeGraph) -> None:
+    def __init__(self, graph: Facts) -> None:
         self.known = KnownAnswers(graph.triples, graph.num_relations)
         self.num_relations = graph.num_relations
 

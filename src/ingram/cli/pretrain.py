@@ -1,0 +1,81 @@
+"""``ingram pretrain``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ingram.cli.options import Json, Threads, parse_settings, use_threads
+from ingram.cli.screen import TrainingScreen, note
+from ingram.cli.train import print_outcome
+from ingram.datasets import open_dataset, open_source
+from ingram.errors import ConfigError
+from ingram.experiments.report import write_report
+from ingram.training import preset_config, train
+from ingram.training.checkpoints import RunDirectory
+from ingram.training.loop import Source, resume_config
+
+
+def pretrain_command(
+    graphs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Graphs to learn on: triples files, or dataset folders, of which the training "
+            "graph is taken.",
+            metavar="GRAPH...",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The run directory to write.")],
+    validate: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A dataset whose validation triples choose the weights; may be repeated. Take "
+            "other domains than the graphs'. The embedded [bold]world[/] by default.",
+            metavar="DATA",
+        ),
+    ] = None,
+    preset: Annotated[str, typer.Option(help="Whose settings to start from.")] = "pretrain",
+    epochs: Annotated[int | None, typer.Option(min=1, help="Tasks to learn on.")] = None,
+    minutes: Annotated[
+        float | None, typer.Option(min=0, help="Stop after so long; --resume goes on.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of everything random; 0.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where the run stopped.")] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Change one setting.", metavar="SECTION.KEY=VALUE"),
+    ] = None,
+    threads: Threads = None,
+    as_json: Json = False,
+) -> None:
+    """Train one set of weights on many graphs, to be applied to any other without training.
+
+    Every epoch cuts a small inductive task out of one of the graphs: what random entities reach
+    in two hops, with a random part of the relations, split anew.
+    """
+    use_threads(threads)
+    run = RunDirectory(output)
+    if resume:
+        if settings or preset != "pretrain" or seed is not None:
+            raise ConfigError("a resumed run keeps its seed and settings; only --epochs may change")
+        config = resume_config(run, epochs)
+    else:
+        changes: dict[str, object] = dict(parse_settings(settings or []))
+        if epochs is not None:
+            changes["training.epochs"] = epochs
+        if seed is not None:
+            changes["training.seed"] = seed
+        config = preset_config(preset, changes)
+    sources = [Source(path.name, open_source(path)) for path in graphs]
+    for source in sources:
+        note(f"{source.name}: {source.graph!r}")
+    datasets = [open_dataset(one, seed=config.training.seed) for one in validate or [Path("world")]]
+    with TrainingScreen(quiet=as_json) as screen:
+        outcome = train(
+            datasets, config, run, graphs=sources, resume=resume, minutes=minutes, listener=screen
+        )
+    write_report(run, datasets)
+    names = " ".join(map(str, graphs))
+    print_outcome(outcome, run, f"ingram pretrain {names} -o {output} --resume", as_json)
