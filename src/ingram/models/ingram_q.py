@@ -33,8 +33,9 @@ from ingram.models.base import Model
 from ingram.models.config import QueryModelConfig
 from ingram.relation_graph import SIDES, relation_edges_by_side
 
-BUDGET = 2**26
-"""Bytes that the entity states of the questions answered together may take."""
+BUDGET = 2**23
+"""Bytes that the entity states of the questions answered together may take: they are walked over
+many times, in the cache if they fit."""
 
 
 @dataclass(frozen=True, eq=False)
