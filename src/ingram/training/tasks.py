@@ -36,10 +36,10 @@ class Task:
 class TaskSampler:
     """Draws tasks from one graph."""
 
-    def __init__(self, graph: KnowledgeGraph, config: TaskConfig) -> None:
-        self.whole = Task.whole(graph)
+    def __init__(self, whole: Task, config: TaskConfig) -> None:
+        self.whole = whole
         self.config = config
-        self.neighbours = Neighbours.of(graph.triples, graph.num_entities)
+        self.neighbours = Neighbours.of(whole.triples, whole.num_entities)
 
     def draw(self, rng: np.random.Generator) -> Task:
         """A connected task with enough triples; the whole graph if it is too small to cut."""
