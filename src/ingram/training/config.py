@@ -62,19 +62,6 @@ class EmbeddingTraining(TrainingConfig):
     )
 
 
-class TaskConfig(BaseModel):
-    """Tasks cut out of the training graph; a pair is drawn between, anew for each."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    cut: bool = Field(True, description="false: every epoch sees the whole training graph")
-    entities: Pair = Field((400, 2_500), description="entities reached")
-    neighbours: Pair = Field((8, 50), description="most neighbours followed of an entity")
-    relations: tuple[Share, Share] = Field((0.4, 1.0), description="part of the relations kept")
-    least_triples: Count = Field(300, description="fewer are not worth a task")
-    most_triples: Count = Field(10_000, description="of more, so many are drawn")
-
-
 class QueryTraining(TrainingConfig):
     """Cross-entropy over all entities, several optimiser steps on each split."""
 
@@ -92,6 +79,19 @@ class QueryTraining(TrainingConfig):
         0.75, description="part of the training triples that are facts; the rest is predicted"
     )
     validate_every: Count = Field(10, description="epochs between validations and checkpoints")
+
+
+class TaskConfig(BaseModel):
+    """Tasks cut out of the training graph; a pair is drawn between, anew for each."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    cut: bool = Field(True, description="false: every epoch sees the whole training graph")
+    entities: Pair = Field((400, 2_500), description="entities reached")
+    neighbours: Pair = Field((8, 50), description="most neighbours followed of an entity")
+    relations: tuple[Share, Share] = Field((0.4, 1.0), description="part of the relations kept")
+    least_triples: Count = Field(300, description="fewer are not worth a task")
+    most_triples: Count = Field(10_000, description="of more, so many are drawn")
 
 
 class EvaluationConfig(BaseModel):
@@ -147,6 +147,7 @@ class Config(RunConfig):
 
     model: ModelConfig = ModelConfig()
     training: EmbeddingTraining = EmbeddingTraining()
+    tasks: TaskConfig = TaskConfig(cut=False)
     evaluation: EmbeddingEvaluation = EmbeddingEvaluation()
 
 

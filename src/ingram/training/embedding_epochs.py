@@ -11,8 +11,8 @@ from torch import Tensor
 from ingram.graph import Ids, KnowledgeGraph
 from ingram.kernels.triple_scores import triple_scores
 from ingram.models.ingram import Features, InGram, MessageGraph
-from ingram.splits import CoveringSplit, check_targets
 from ingram.training.config import Config, EmbeddingTraining
+from ingram.training.epoch_splits import EpochSplits, weights_of
 from ingram.training.negatives import corrupt
 from ingram.training.objectives import margin_loss, masked_cross_entropy
 from ingram.training.questions import Questions, TrueAnswers
@@ -36,30 +36,27 @@ class EmbeddingEpochs:
     """The epochs of a run on one training graph."""
 
     def __init__(self, graph: KnowledgeGraph, config: Config) -> None:
-        self.graph = graph
         self.config = config
-        self.split = CoveringSplit(graph, config.training.message_share)
-        check_targets(self.split)
-        if config.training.objective == "cross-entropy":
-            self.answers = TrueAnswers(graph)
+        self.splits = EpochSplits(graph, config.training, config.tasks)
+        self.answers = TrueAnswers(self.splits.whole)
 
     def prepare(self, number: int) -> EmbeddingEpoch:
         """Epoch ``number``, counted from 1."""
-        training, n, m = self.config.training, self.graph.num_entities, self.graph.num_relations
+        training, model = self.config.training, self.config.model
         rng = stream(training.seed, EPOCH, number)
-        split_rng = rng if training.dynamic_split else np.random.default_rng(training.seed)
-        is_fact = self.split.draw(split_rng)
-        targets = self.graph.triples[~is_fact]
-        weights = None if self.graph.weights is None else self.graph.weights[is_fact]
+        task, is_fact = self.splits.draw(rng)
+        n, m = task.num_entities, task.num_relations
+        targets = task.triples[~is_fact]
         triples = questions = None
         if training.objective == "margin":
             false = corrupt(targets, n, training.negatives, rng=rng)
             triples = torch.from_numpy(np.concatenate([targets, false]))
         else:
-            questions = self.answers.ask(_some(targets, training.queries // 2, rng))
+            answers = self.answers if task is self.splits.whole else TrueAnswers(task)
+            questions = answers.ask(_some(targets, training.queries // 2, rng))
         return EmbeddingEpoch(
-            MessageGraph.of(self.graph.triples[is_fact], n, m, self.config.model, weights),
-            Features.draw(n, m, self.config.model, rng, training.draws),
+            MessageGraph.of(task.triples[is_fact], n, m, model, weights_of(task, is_fact)),
+            Features.draw(n, m, model, rng, training.draws),
             triples,
             len(targets),
             questions,
