@@ -9,6 +9,7 @@ import typer
 
 from ingram.cli import demo, embed, evaluate, predict, pretrain, train
 from ingram.cli.data import data_app
+from ingram.cli.models import models_app
 from ingram.cli.screen import error_console
 from ingram.errors import IngramError
 
@@ -27,6 +28,7 @@ app.command("embed")(embed.embed_command)
 app.command("predict")(predict.predict_command)
 app.command("demo")(demo.demo_command)
 app.add_typer(data_app, name="data")
+app.add_typer(models_app, name="models")
 
 
 def _version(asked: bool) -> None:

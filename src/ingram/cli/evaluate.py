@@ -15,6 +15,7 @@ from ingram.datasets import open_dataset
 from ingram.errors import ConfigError
 from ingram.evaluation import TIES, metrics
 from ingram.graph import Dataset
+from ingram.inference.shipped import run_path
 from ingram.inference.testing import rank_split
 from ingram.models import load_model
 from ingram.training.checkpoints import RunDirectory
@@ -46,6 +47,7 @@ def evaluate_command(
     validation, `default` with fresh ones.
     """
     use_threads(threads)
+    run = run_path(run)
     config = RunDirectory(run).config()
     ties = ties or config.evaluation.ties
     if ties not in TIES:

@@ -38,7 +38,13 @@ Graph = Annotated[
         "standard input."
     ),
 ]
-Run = Annotated[Path, typer.Argument(help="A run directory that `ingram train` wrote.")]
+Run = Annotated[
+    Path,
+    typer.Argument(
+        help="A run directory that `ingram train` wrote, or the name of shipped weights such as "
+        "[bold]zero-shot[/] (see `ingram models list`)."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Threads = Annotated[
     int | None, typer.Option(min=1, help="Cores to use; all of them by default.", metavar="N")

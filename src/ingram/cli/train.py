@@ -13,6 +13,7 @@ from ingram.cli.soundness import insist_on_sound
 from ingram.datasets import open_dataset
 from ingram.errors import ConfigError
 from ingram.experiments.report import write_report
+from ingram.inference.shipped import run_path
 from ingram.models import load_model
 from ingram.training import config_from, preset_config, train
 from ingram.training.checkpoints import RunDirectory
@@ -53,7 +54,7 @@ def train_command(
     """
     use_threads(threads)
     run = RunDirectory(output)
-    first = None if start is None else load_model(start)
+    first = None if start is None else load_model(run_path(start))
     if resume:
         if settings or preset != "default" or seed is not None or start is not None:
             raise ConfigError(

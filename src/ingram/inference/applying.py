@@ -7,6 +7,7 @@ from pathlib import Path
 from ingram.answers import GraphScorer
 from ingram.errors import ConfigError
 from ingram.graph import KnowledgeGraph
+from ingram.inference.shipped import run_path
 from ingram.models import InGram, InGramQ, load_model
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.config import Config
@@ -18,7 +19,7 @@ def apply_run(
     run: str | Path, graph: KnowledgeGraph, *, draws: int | None = None, seed: int | None = None
 ) -> GraphScorer:
     """The run's model on a graph. Without ``draws`` an embedding run's own number is taken."""
-    model = load_model(run)
+    model = load_model(run_path(run))
     if isinstance(model, InGramQ):
         if draws is not None or seed is not None:
             raise ConfigError(NO_DRAWS)
@@ -28,7 +29,7 @@ def apply_run(
 
 def embedding_model(run: str | Path) -> InGram:
     """The run's model, if it gives vectors; else an error that says what to use."""
-    model = load_model(run)
+    model = load_model(run_path(run))
     if isinstance(model, InGramQ):
         raise ConfigError(
             f"{run} holds ingram-q, which answers questions and has no vectors; train with "
@@ -39,5 +40,5 @@ def embedding_model(run: str | Path) -> InGram:
 
 def run_draws(run: str | Path) -> int:
     """How many random feature sets a run's figures are averaged over."""
-    config = RunDirectory(run).config()
+    config = RunDirectory(run_path(run)).config()
     return config.evaluation.draws if isinstance(config, Config) else 1
