@@ -10,6 +10,7 @@ from ingram.datasets import open_dataset
 from ingram.embeddings import Embeddings
 from ingram.errors import IngramError
 from ingram.graph import Dataset, KnowledgeGraph, Vocabulary
+from ingram.inference.applying import predict
 from ingram.io.folder import read_dataset
 from ingram.io.reading import read_graph
 from ingram.models import InGram, InGramQ, ModelConfig, QueryModelConfig
@@ -32,6 +33,7 @@ __all__ = [
     "fit",
     "load",
     "open_dataset",
+    "predict",
     "read_dataset",
     "read_graph",
 ]

@@ -9,6 +9,7 @@ import torch
 import typer
 
 from ingram.errors import ConfigError
+from ingram.inference.shipped import ZERO_SHOT
 
 Data = Annotated[
     Path,
@@ -45,6 +46,22 @@ Run = Annotated[
         "[bold]zero-shot[/] (see `ingram models list`)."
     ),
 ]
+RunOrGraph = Annotated[
+    Path,
+    typer.Argument(
+        help="A run directory or the name of shipped weights, if a graph follows; else the graph, "
+        "and the shipped weights [bold]zero-shot[/] answer.",
+        metavar="[RUN]",
+    ),
+]
+GraphAfterRun = Annotated[
+    Path | None,
+    typer.Argument(
+        help="A graph: TSV, CSV, Parquet, JSON Lines or RDF, also compressed; - reads TSV from "
+        "standard input.",
+        metavar="GRAPH",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Threads = Annotated[
     int | None, typer.Option(min=1, help="Cores to use; all of them by default.", metavar="N")
@@ -57,6 +74,11 @@ Draws = Annotated[
 FeatureSeed = Annotated[
     int | None, typer.Option(min=0, help="Of the random features of an embedding run; 0.")
 ]
+
+
+def run_and_graph(first: Path, second: Path | None) -> tuple[Path, Path]:
+    """One positional argument is a graph, two are a run and a graph."""
+    return (Path(ZERO_SHOT), first) if second is None else (first, second)
 
 
 def use_threads(threads: int | None) -> None:

@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from ingram.cli.options import Draws, FeatureSeed, Graph, Json, Run, Threads, use_threads
+from ingram.cli.options import (
+    Draws,
+    FeatureSeed,
+    GraphAfterRun,
+    Json,
+    RunOrGraph,
+    Threads,
+    run_and_graph,
+    use_threads,
+)
 from ingram.cli.screen import answers_table, console, print_json
 from ingram.datasets import open_graph
 from ingram.errors import ConfigError
@@ -16,8 +25,9 @@ from ingram.inference.reranking import Reranked
 
 
 def predict_command(
-    run: Run,
-    graph: Graph,
+    first: RunOrGraph,
+    second: GraphAfterRun = None,
+    *,
     relation: Annotated[str, typer.Option(help="The relation's label.")],
     head: Annotated[str | None, typer.Option(help="Ask for tails of this entity.")] = None,
     tail: Annotated[str | None, typer.Option(help="Ask for heads of this entity.")] = None,
@@ -43,6 +53,7 @@ def predict_command(
     if (rerank is None) != (ranker is None):
         raise ConfigError("--rerank N and --ranker RUN belong together")
     use_threads(threads)
+    run, graph = run_and_graph(first, second)
     known = "hide" if hide_known else "mark"
     scorer = apply_run(run, open_graph(graph), draws=draws, seed=seed)
     if rerank is not None and ranker is not None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import polars as pl
 
 from ingram.answers import GraphScorer
+from ingram.datasets import open_graph
 from ingram.errors import ConfigError
 from ingram.graph import KnowledgeGraph
-from ingram.inference.shipped import run_path
+from ingram.inference.shipped import ZERO_SHOT, run_path
 from ingram.models import InGram, InGramQ, load_model
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.config import Config
@@ -25,6 +29,19 @@ def apply_run(
             raise ConfigError(NO_DRAWS)
         return model.scorer(graph)
     return model.embed(graph, seed=seed or 0, draws=draws or run_draws(run))
+
+
+def predict(
+    graph: KnowledgeGraph | str | Path, *, run: str | Path = ZERO_SHOT, **question: Any
+) -> pl.DataFrame:
+    """Ranked answers about a graph, or the graph in a file, with no training before.
+
+    ``question`` as for :meth:`ingram.answers.GraphScorer.predict`: head or tail, relation, k,
+    known. ``run``: other weights than the shipped ones.
+    """
+    if not isinstance(graph, KnowledgeGraph):
+        graph = open_graph(graph)
+    return apply_run(run, graph).predict(**question)
 
 
 def embedding_model(run: str | Path) -> InGram:

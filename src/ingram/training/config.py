@@ -65,8 +65,8 @@ class EmbeddingTraining(TrainingConfig):
 class QueryTraining(TrainingConfig):
     """Cross-entropy over all entities, several optimiser steps on each split."""
 
-    epochs: int = Field(150, ge=1, le=10**9, description="fresh splits of the training graph")
-    steps: Count = Field(10, description="optimiser steps on each split")
+    epochs: int = Field(200, ge=1, le=10**9, description="fresh splits of the training graph")
+    steps: Count = Field(5, description="optimiser steps on each split")
     queries: Annotated[int, Field(ge=2, le=100_000)] = Field(
         32, description="questions a step: so many halves, each triple asked from both sides"
     )
@@ -78,7 +78,7 @@ class QueryTraining(TrainingConfig):
     message_share: Annotated[float, Field(gt=0, lt=1)] = Field(
         0.75, description="part of the training triples that are facts; the rest is predicted"
     )
-    validate_every: Count = Field(10, description="epochs between validations and checkpoints")
+    validate_every: Count = Field(20, description="epochs between validations and checkpoints")
 
 
 class TaskConfig(BaseModel):
@@ -90,6 +90,7 @@ class TaskConfig(BaseModel):
     entities: Pair = Field((400, 2_500), description="entities reached")
     neighbours: Pair = Field((8, 50), description="most neighbours followed of an entity")
     relations: tuple[Share, Share] = Field((0.4, 1.0), description="part of the relations kept")
+    density: tuple[Share, Share] = Field((0.4, 1.0), description="part of the triples kept")
     least_triples: Count = Field(300, description="fewer are not worth a task")
     most_triples: Count = Field(10_000, description="of more, so many are drawn")
 
@@ -168,9 +169,7 @@ PRESETS: dict[str, Config | QueryConfig] = {
     "default": Config(),
     "paper": PAPER,
     "ingram-q": QueryConfig(),
-    "pretrain": QueryConfig(
-        training=QueryTraining(epochs=800, steps=5, validate_every=40, clip_norm=1.0)
-    ),
+    "pretrain": QueryConfig(training=QueryTraining(epochs=800, validate_every=40)),
 }
 """``default`` is the embedding model, stable: several draws, and a collapse is recovered from.
 ``paper`` follows the published defaults and protocol: one draw, tested with the weights and draw

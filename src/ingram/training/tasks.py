@@ -56,8 +56,9 @@ class TaskSampler:
         inside = self._reached(int(rng.integers(*config.entities, endpoint=True)), rng)
         heads, relations, tails = triples.T
         places: Ids = np.flatnonzero(inside[heads] & inside[tails] & kept[relations])
-        if len(places) > config.most_triples:
-            places = np.sort(rng.choice(places, config.most_triples, replace=False))
+        count = min(config.most_triples, round(rng.uniform(*config.density) * len(places)))
+        if count < len(places):
+            places = np.sort(rng.choice(places, count, replace=False))
         if not len(places):
             return places
         component = components(triples[places], self.whole.num_entities)[triples[places, 0]]
