@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingram.errors import TriplesError
-from ingram.io import read_graph, shorten, write_graph, write_triples
-from ingram.io import writing as writing_module
+from ingram.io import read_graph, shorten, tsv, write_graph, write_triples, writing
 from ingram.io.prefixes import shortened
 from ingram.io.terms import encoded, labels_of, terms
 from tests.io.format_cases import LABELS, graph_of, one_line
@@ -25,8 +24,7 @@ def test_a_write_that_fails_leaves_what_was_there_and_nothing_else(tmp_path, mon
     def broken(*_args, **_options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(pl.DataFrame, "write_parquet", broken)
-    monkeypatch.setattr(writing_module, "LINES", {"tsv": broken, "nt": broken})
+    monkeypatch.setattr(writing, "WRITERS", dict.fromkeys(writing.WRITERS, broken))
     with pytest.raises(TriplesError, match="cannot be written: No space left on device"):
         write_graph(GRAPH, path)
     assert path.read_text() == "old"
@@ -34,7 +32,7 @@ def test_a_write_that_fails_leaves_what_was_there_and_nothing_else(tmp_path, mon
 
 
 def test_a_fault_in_a_later_part_leaves_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(writing_module, "ROWS", 1)
+    monkeypatch.setattr(tsv, "ROWS", 1)
     with pytest.raises(TriplesError, match="TSV has no way to write a tab"):
         write_graph(graph_of([("a", "r", "b"), ("a", "r", "x\ty")]), tmp_path / "g.tsv")
     assert list(tmp_path.iterdir()) == []

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from ingram.errors import TriplesError
-from ingram.graph import FIELDS
 from ingram.io.lines import shown
-
-WEIGHT = "weight"
+from ingram.labels import FIELDS, WEIGHT
 
 KNOWN_NAMES = (
     FIELDS,

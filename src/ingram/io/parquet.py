@@ -13,10 +13,10 @@ import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
 from ingram.errors import TriplesError
-from ingram.graph import FIELDS
 from ingram.io.columns import Wanted, checked, no_columns, pick
 from ingram.io.lines import chunks, short
 from ingram.io.source import Source
+from ingram.labels import FIELDS
 
 ROWS = 2**18
 LEAST = 6

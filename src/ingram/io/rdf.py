@@ -12,13 +12,13 @@ from pathlib import Path
 import polars as pl
 
 from ingram.errors import TriplesError
-from ingram.graph import FIELDS
 from ingram.io.formats import format_of
 from ingram.io.lines import shown
 from ingram.io.ntriples import read_line_rdf
 from ingram.io.rdf_terms import NAMES, Labels, faults, parser
 from ingram.io.source import Source, opened
 from ingram.io.terms import labels_of
+from ingram.labels import FIELDS
 
 RDF_FORMATS = tuple(NAMES)
 ROWS = 2**17

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from typing import IO
 
 import polars as pl
 
 from ingram.errors import TriplesError
-from ingram.graph import FIELDS
-from ingram.io.columns import WEIGHT, Picked, Wanted, checked, named, no_columns, pick
-from ingram.io.lines import line_blocks, lines_of, shown
+from ingram.io.columns import Picked, Wanted, checked, named, no_columns, pick
+from ingram.io.lines import BOM, ROWS, line_blocks, lines_of, shown
 from ingram.io.source import Source
+from ingram.labels import FIELDS, WEIGHT
 
 log = logging.getLogger(__name__)
 
@@ -78,13 +79,21 @@ def _ragged(name: str, number: int, line: str, width: int) -> TriplesError:
     )
 
 
-def tsv_lines(table: pl.DataFrame) -> bytes:
-    """Triples as lines. A label that would break its line is an error."""
-    for field in FIELDS:
-        bad = table[field].filter(table[field].str.contains(r"[\t\n\r]"))
-        if len(bad):
-            raise TriplesError(
-                f"TSV has no way to write a tab or a line end, got the label {shown(bad[0])}; "
-                "write Parquet or N-Triples"
-            )
-    return table.write_csv(separator="\t", include_header=False, quote_style="never").encode()
+def write_tsv(table: pl.DataFrame, file: IO[bytes]) -> None:
+    """Triples as lines, under a header if they have weights.
+
+    A label that would break its line is an error; what was written until then is not taken back.
+    """
+    if WEIGHT in table.columns:
+        file.write(("\t".join((*FIELDS, WEIGHT)) + "\n").encode())
+    elif len(table) and table["head"][0].encode().startswith(BOM):
+        file.write(BOM)  # a file that begins with one loses it in reading
+    for rows in table.iter_slices(ROWS):
+        for field in FIELDS:
+            bad = rows[field].filter(rows[field].str.contains(r"[\t\n\r]"))
+            if len(bad):
+                raise TriplesError(
+                    f"TSV has no way to write a tab or a line end, got one in the {field} "
+                    f"{shown(bad[0])}; rename it, or write Parquet or N-Triples"
+                )
+        rows.write_csv(file, separator="\t", include_header=False, quote_style="never")
