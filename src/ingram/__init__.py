@@ -11,6 +11,7 @@ from ingram.embeddings import Embeddings
 from ingram.errors import IngramError
 from ingram.graph import Dataset, KnowledgeGraph
 from ingram.io.folder import read_dataset
+from ingram.io.options import ReadOptions
 from ingram.io.reading import read_graph
 from ingram.labels import Vocabulary
 from ingram.models import InGram, InGramQ, ModelConfig, QueryModelConfig
@@ -29,6 +30,7 @@ __all__ = [
     "ModelConfig",
     "QueryConfig",
     "QueryModelConfig",
+    "ReadOptions",
     "Vocabulary",
     "fit",
     "load",

@@ -10,7 +10,13 @@ from rich.table import Table
 
 from ingram.cli.screen import console, error_console, figure, note, printable
 from ingram.datasets.generator_report import GeneratorReport
-from ingram.datasets.statistics import QUANTILES, DatasetStatistics, GraphStatistics, graphs_of
+from ingram.datasets.statistics import (
+    QUANTILES,
+    DatasetStatistics,
+    GraphStatistics,
+    Statistics,
+    graphs_of,
+)
 from ingram.datasets.statistics_page import degree_rows, novelty_rows, rows_of
 from ingram.datasets.synthetic import SyntheticReport
 
@@ -65,7 +71,7 @@ def print_synthetic(report: SyntheticReport) -> None:
     console.print(table)
 
 
-def print_statistics(title: str, statistics: GraphStatistics | DatasetStatistics) -> None:
+def print_statistics(title: str, statistics: Statistics) -> None:
     """Table 5 and more, and the most frequent relations."""
     graphs = graphs_of(statistics)
     table = _table(title, *graphs)

@@ -14,8 +14,8 @@ Data = Annotated[
     Path,
     typer.Argument(
         help="A dataset folder (train, msg, valid, test, or another layout: see `ingram data "
-        "explain`), one triples file, a benchmark's name such as NL-100, or the word "
-        "[bold]world[/] for the embedded dataset."
+        "explain`), one triples file, - for standard input, a benchmark's name such as NL-100, or "
+        "the word [bold]world[/] for the embedded dataset."
     ),
 ]
 Several = Annotated[
@@ -34,8 +34,7 @@ AllowLeaks = Annotated[
 Graph = Annotated[
     Path,
     typer.Argument(
-        help="A graph: TSV, CSV, Parquet, JSON Lines or RDF, also compressed; - reads TSV from "
-        "standard input."
+        help="A graph: TSV, CSV, Parquet, JSON Lines or RDF, also compressed; - is standard input."
     ),
 ]
 Run = Annotated[Path, typer.Argument(help="A run directory that `ingram train` wrote.")]

@@ -8,16 +8,20 @@ from typing import Annotated
 import typer
 
 from ingram.cli.options import Draws, FeatureSeed, Graph, Json, Run, Threads, use_threads
+from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import answers_table, console, print_json
 from ingram.datasets import open_graph
 from ingram.errors import ConfigError
 from ingram.inference.applying import apply_run
 from ingram.inference.reranking import Reranked
+from ingram.io.options import ReadOptions
 
 
+@reads_a_graph
 def predict_command(
     run: Run,
     graph: Graph,
+    reading: ReadOptions,
     relation: Annotated[str, typer.Option(help="The relation's label.")],
     head: Annotated[str | None, typer.Option(help="Ask for tails of this entity.")] = None,
     tail: Annotated[str | None, typer.Option(help="Ask for heads of this entity.")] = None,
@@ -44,7 +48,7 @@ def predict_command(
         raise ConfigError("--rerank N and --ranker RUN belong together")
     use_threads(threads)
     known = "hide" if hide_known else "mark"
-    scorer = apply_run(run, open_graph(graph), draws=draws, seed=seed)
+    scorer = apply_run(run, open_graph(graph, reading), draws=draws, seed=seed)
     if rerank is not None and ranker is not None:
         scorer = Reranked(scorer, apply_run(ranker, scorer.graph), rerank)
     answers = scorer.predict(head=head, relation=relation, tail=tail, k=k, known=known)
