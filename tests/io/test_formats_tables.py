@@ -84,6 +84,12 @@ def test_csv_columns_are_found(tmp_path, text, options):
         ("a,r,b,x\n", {"weight": 3}, "g.csv:1: want a positive number as weight, got 'x'"),
         ("a,r,b,\n", {"weight": 3}, "g.csv:1: want a positive number as weight, got ''"),
         ("a,r,b,-1\n", {"weight": 3}, "g.csv:1: want a positive number as weight, got '-1'"),
+        (
+            "head,relation,tail,weight\na,r,b,1\n\na,r,b,0\n",
+            {},
+            "g.csv:4: want a positive number as weight, got '0': 'a,r,b,0'",
+        ),
+        ("head,relation,tail\na,r\n", {}, "g.csv:2: want 3 comma-separated fields, got 2"),
         ("a,r,b,nan\n", {"weight": 3}, "g.csv:1: want a positive number as weight, got 'nan'"),
         ("", {}, "g.csv: want lines of head, relation, tail, got an empty file"),
         ("head,relation,tail\n", {}, "g.csv: want lines of head, relation, tail, got none"),

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ingram.cli import data_make
+from ingram.cli.names import short
 from ingram.cli.options import Data, Json
 from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import console, error_console, figure, note, print_json, printable
@@ -19,8 +20,7 @@ from ingram.datasets import open_dataset, registry
 from ingram.datasets.checks import KINDS, Finding, check, fatal
 from ingram.datasets.download import download
 from ingram.datasets.explain import Explanation, explain
-from ingram.datasets.registry import EMBEDDED, Benchmark, benchmark, located
-from ingram.io.formats import STDIN
+from ingram.datasets.registry import Benchmark, benchmark, located
 from ingram.io.options import ReadOptions
 
 data_app = typer.Typer(
@@ -154,7 +154,7 @@ def info_command(
 
     Of a benchmark also its source, licence and files.
     """
-    if Path(data).exists() or data in (*EMBEDDED, STDIN):
+    if Path(data).exists() or data not in registry.NAMES:
         data_make.info(data, reading, html, as_json)
         return
     one = benchmark(data)
@@ -221,7 +221,8 @@ def print_findings(name: str, findings: list[Finding], bad: list[Finding]) -> No
 
 def example_line(example: tuple[str, ...]) -> Text:
     """One example: labels apart, and the fact that gives a triple away behind it."""
-    triple, fact = "  ".join(example[:3]), "  ".join(example[3:])
+    labels = [short(label) for label in example]
+    triple, fact = "  ".join(labels[:3]), "  ".join(labels[3:])
     return printable(f"· {triple}  ⇐  {fact}" if fact else f"· {triple}")
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from ingram.cli.screen import console, error_console, figure, note, printable
+from ingram.cli.screen import console, error_console, figure, named, note, printable
 from ingram.datasets.generator_report import GeneratorReport
 from ingram.datasets.statistics import (
     QUANTILES,
@@ -105,7 +105,7 @@ def _relations(name: str, graph: GraphStatistics) -> Table:
     table = _table(f"relations of {name}{more}", "triples", "tails a head", "heads a tail", "type")
     for row in graph.relations.head(MOST_RELATIONS).iter_rows(named=True):
         table.add_row(
-            printable(row["relation"]),
+            named(row["relation"]),
             figure(row["triples"]),
             f"{row['tails_per_head']:.2f}",
             f"{row['heads_per_tail']:.2f}",

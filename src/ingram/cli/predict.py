@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ingram.cli.names import meant, short
 from ingram.cli.options import Draws, FeatureSeed, Graph, Json, Run, Threads, use_threads
 from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import answers_table, console, print_json
@@ -51,10 +52,13 @@ def predict_command(
     scorer = apply_run(run, open_graph(graph, reading), draws=draws, seed=seed)
     if rerank is not None and ranker is not None:
         scorer = Reranked(scorer, apply_run(ranker, scorer.graph), rerank)
+    head = head and meant(head, scorer.graph.entities)
+    tail = tail and meant(tail, scorer.graph.entities)
+    relation = meant(relation, scorer.graph.relations)
     answers = scorer.predict(head=head, relation=relation, tail=tail, k=k, known=known)
     if as_json:
         print_json(answers.to_dicts())
         return
     asked = "tail" if head is not None else "head"
-    question = f"({head or '?'}, {relation}, {tail or '?'})"
+    question = f"({short(head or '?')}, {short(relation)}, {short(tail or '?')})"
     console.print(answers_table(question, answers, asked))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Annotated, Any
 
 import typer
 
+from ingram.cli.names import prefixes_of
 from ingram.errors import ConfigError
 from ingram.io.formats import FORMATS
 from ingram.io.options import ReadOptions
 
 Option = partial(typer.Option, rich_help_panel="Reading the graph (each file of a folder)")
+
+WHOLE = re.compile("[0-9]{1,18}")
 
 
 def _options(
@@ -76,7 +80,7 @@ def _options(
     """What was given on the command line as one value."""
     if weight is not None and no_weight:
         raise ConfigError(f"want --weight or --no-weight, got both: --weight {weight}")
-    if limit is not None and not limit.isdecimal():
+    if limit is not None and not WHOLE.fullmatch(limit):
         raise ConfigError(f"--limit: want a whole number of bytes, got {limit!r}")
     return ReadOptions(
         format=format_,
@@ -92,7 +96,7 @@ def _options(
 def _column(word: str) -> str | int:
     """A name or a position. A column whose name is a number or has a comma goes by position."""
     word = word.strip()
-    return int(word) if word.isdecimal() else word
+    return int(word) if WHOLE.fullmatch(word) else word
 
 
 def reads_a_graph(verb: Callable[..., None]) -> Callable[..., None]:
@@ -107,7 +111,9 @@ def reads_a_graph(verb: Callable[..., None]) -> Callable[..., None]:
     @wraps(verb)
     def command(**given: Any) -> None:
         reading = _options(**{name: given.pop(name) for name in options})
-        verb(**given, reading=reading)
+        (graphs,) = (given[name] for name in ("graph", "graphs", "data") if name in given)
+        with prefixes_of(graphs if isinstance(graphs, list) else [graphs], reading):
+            verb(**given, reading=reading)
 
     command.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[*own, *options.values()]

@@ -154,8 +154,9 @@ class _Records:
         while self.place < len(self.text):
             self.number = self.next_number
             begin = self.place
-            yield self._record()
+            record = self._record()
             self.next_number += self.text.count("\n", begin, self.place)
+            yield record
 
     def _record(self) -> list[str]:
         fields = []

@@ -8,10 +8,11 @@ import polars as pl
 
 from ingram.errors import DatasetError
 from ingram.graph import Dataset, KnowledgeGraph, Repeats
-from ingram.io.formats import name_of
+from ingram.io.formats import WITH_PREFIXES, format_of, name_of
 from ingram.io.layouts import Layout, recognise
 from ingram.io.openke import read_dictionary, read_numbered
 from ingram.io.options import AS_IT_IS, ReadOptions
+from ingram.io.rdf import read_prefixes
 from ingram.io.reading import read_graph, read_triples
 from ingram.splits import three_way_split
 
@@ -43,13 +44,29 @@ def read_parts(layout: Layout, options: ReadOptions = AS_IT_IS) -> dict[str, pl.
     """Part to labelled triples; no ``facts`` where they are the training graph itself."""
     if layout.dictionaries is None:
         return {part: read_triples(path, options) for part, path in layout.parts.items()}
-    if options.given:
+    limit = options.limit
+    if other := [name for name in options.given if name != "limit"]:
         raise DatasetError(
-            f"{layout.train.parent}: {layout.title} is always read the same way, got the option "
-            f"{options.given[0]}"
+            f"{layout.train.parent}: {layout.title} is always read alike, got the option {other[0]}"
         )
-    entities, relations = map(read_dictionary, layout.dictionaries)
-    return {p: read_numbered(path, entities, relations) for p, path in layout.parts.items()}
+    entities, relations = (read_dictionary(path, limit) for path in layout.dictionaries)
+    return {p: read_numbered(path, entities, relations, limit) for p, path in layout.parts.items()}
+
+
+def declared_prefixes(path: str | Path, options: ReadOptions = AS_IT_IS) -> dict[str, str]:
+    """The prefixes of a triples file or a dataset folder; none of what can be read but once."""
+    path = Path(path)
+    if path.is_dir():
+        files = list(recognise(path).parts.values())
+    else:
+        files = [path] if path.is_file() else []
+    kinds = {file: format_of(file, options.format) for file in files}
+    return {
+        prefix: namespace
+        for file, kind in kinds.items()
+        if kind in WITH_PREFIXES
+        for prefix, namespace in read_prefixes(file, format=kind).items()
+    }
 
 
 def _dataset(layout: Layout, tables: dict[str, pl.DataFrame]) -> Dataset:

@@ -22,6 +22,8 @@ FORMATS = {
 """Formats and the suffixes that mean them; any other suffix, or none, means TSV."""
 
 RDF = ("nt", "nq", "ttl", "rdfxml", "trig")
+WITH_PREFIXES = ("ttl", "rdfxml", "trig")
+"""Formats in which IRIs may be short or relative."""
 TABLES = tuple(name for name in FORMATS if name not in RDF)
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2"}

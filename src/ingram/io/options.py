@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from ingram.errors import TriplesError
-from ingram.io.formats import RDF, TABLES, named_format
+from ingram.io.formats import RDF, TABLES, WITH_PREFIXES, named_format
 
 MEANT_FOR = {
     "columns": TABLES,
     "header": ("tsv", "csv"),
     "weight": TABLES,
     "literals": RDF,
-    "base": ("ttl", "rdfxml", "trig"),
+    "base": WITH_PREFIXES,
 }
 """Formats of which an option says something; one that is not here suits all."""
 
