@@ -84,6 +84,14 @@ def test_a_graph_cannot_be_changed():
         graph.triples = None
 
 
+@pytest.mark.parametrize("weights", [None, [2.0, 0.5]])
+def test_labelled_facts_give_the_same_graph_again(weights):
+    graph = graph_of([(0, 0, 1), (1, 1, 0)], 2, 2).with_triples([(0, 0, 1), (1, 1, 0)], weights)
+    again = KnowledgeGraph.from_labels(graph.labelled())
+    assert again.triples.tolist() == graph.triples.tolist()
+    assert (None if again.weights is None else again.weights.tolist()) == weights
+
+
 def test_a_graph_says_its_sizes():
     assert repr(graph_of([(0, 0, 1)], 2000, 1)) == (
         "KnowledgeGraph(2,000 entities, 1 relations, 1 triples)"
