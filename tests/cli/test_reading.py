@@ -22,6 +22,7 @@ OPTIONS = (
 )
 VERBS = {
     "train": "train {graph} -o {out}",
+    "pretrain": "pretrain {graph} -o {out}",
     "evaluate": "evaluate {run} {graph}",
     "embed": "embed {run} {graph} -o {out}",
     "predict": "predict {run} {graph} --head e1 --relation r1",

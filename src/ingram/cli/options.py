@@ -22,8 +22,8 @@ Several = Annotated[
     list[Path],
     typer.Argument(
         help="One dataset, or several to be learned together: a folder (train, msg, valid, test, "
-        "or another layout: see `ingram data explain`), one triples file, a benchmark's name such "
-        "as NL-100, or the word [bold]world[/] for the embedded dataset.",
+        "or another layout: see `ingram data explain`), one triples file, - for standard input, a "
+        "benchmark's name such as NL-100, or the word [bold]world[/] for the embedded dataset.",
         metavar="DATA...",
     ),
 ]
