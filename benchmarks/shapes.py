@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from ingram.graph import Ids, KnowledgeGraph, Vocabulary
+from ingram.graph import Ids, KnowledgeGraph
 from ingram.io.reading import read_graph
+from ingram.labels import Vocabulary
 
 SIZES = {
     "NL-100": (1_258, 55, 7_832),

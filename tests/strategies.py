@@ -10,8 +10,9 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from ingram.graph import KnowledgeGraph, Vocabulary
+from ingram.graph import KnowledgeGraph
 from ingram.kernels.adjacency import Adjacency, group_by_destination
+from ingram.labels import Vocabulary
 
 seeds = st.integers(0, 2**32 - 1)
 

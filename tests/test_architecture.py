@@ -8,7 +8,7 @@ import pytest
 import ingram
 
 ORDER = (
-    "errors", "graph", "splits", "io", "datasets", "relation_graph", "kernels", "answers",
+    "errors", "labels", "graph", "splits", "io", "datasets", "relation_graph", "kernels", "answers",
     "embeddings", "models", "evaluation", "training", "inference", "experiments", "cli", "serve",
 )  # fmt: skip
 """The way data flows: a module imports only from those before it, or from its own room."""

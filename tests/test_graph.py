@@ -8,12 +8,11 @@ from ingram.errors import TriplesError, UnknownLabelError
 from ingram.graph import (
     Dataset,
     KnowledgeGraph,
-    label_frame,
     triple_keys,
     with_inverses,
 )
 from tests import oracle
-from tests.strategies import graph_of, graphs, vocabulary
+from tests.strategies import graph_of, graphs
 
 labels = st.text(min_size=1, max_size=4)
 labelled = st.lists(st.tuples(labels, labels, labels), max_size=20)
@@ -65,27 +64,10 @@ def test_a_graph_too_large_for_keys_is_refused():
         triple_keys(np.zeros((1, 3), np.int64), 2**31, 3)
 
 
-def test_an_unknown_label_is_refused_with_the_nearest_known_ones():
-    graph = KnowledgeGraph.from_labels([("Paris", "capital_of", "France")])
-    with pytest.raises(UnknownLabelError, match=r"no entity 'Pariss' .* did you mean 'Paris'\?"):
-        graph.entities.id("Pariss")
-    with pytest.raises(UnknownLabelError, match=r"no relation 'zzz' in this graph$"):
-        graph.relations.id("zzz")
-
-
 def test_encoding_an_unknown_label_is_refused():
     graph = KnowledgeGraph.from_labels([("a", "r", "b")])
     with pytest.raises(UnknownLabelError, match="no entity 'c'"):
         graph.encode(pl.DataFrame({"head": ["a"], "relation": ["r"], "tail": ["c"]}))
-
-
-def test_ids_of_many_labels_are_null_where_unknown():
-    vocab = vocabulary("e", 3, "entity")
-    assert vocab.ids(pl.Series(["e2", "nobody", "e0", "e2"])).to_list() == [2, None, 0, 2]
-    assert vocab.take([2, 0]) == ["e2", "e0"]
-    assert "e1" in vocab
-    assert "e3" not in vocab
-    assert len(vocab) == 3
 
 
 @pytest.mark.parametrize("triple", [(3, 0, 0), (0, 2, 0), (0, 0, 3), (-1, 0, 0)])
@@ -102,20 +84,12 @@ def test_a_graph_cannot_be_changed():
         graph.triples = None
 
 
-@pytest.mark.parametrize("bad", [("a", "", "b"), ("", "r", "b"), ("a", "r", None)])
-def test_an_empty_label_is_refused_by_its_number(bad):
-    with pytest.raises(TriplesError, match="triple 2: want three non-empty labels"):
-        label_frame([("a", "r", "b"), bad])
-
-
-def test_a_frame_without_the_columns_is_refused():
-    with pytest.raises(TriplesError, match="want columns head, relation, tail, got h, r"):
-        label_frame(pl.DataFrame({"h": ["a"], "r": ["b"]}))
-
-
-def test_a_frame_of_numbers_becomes_labels():
-    frame = label_frame(pl.DataFrame({"tail": [3], "head": [1], "relation": [2]}))
-    assert frame.rows() == [("1", "2", "3")]
+@pytest.mark.parametrize("weights", [None, [2.0, 0.5]])
+def test_labelled_facts_give_the_same_graph_again(weights):
+    graph = graph_of([(0, 0, 1), (1, 1, 0)], 2, 2).with_triples([(0, 0, 1), (1, 1, 0)], weights)
+    again = KnowledgeGraph.from_labels(graph.labelled())
+    assert again.triples.tolist() == graph.triples.tolist()
+    assert (None if again.weights is None else again.weights.tolist()) == weights
 
 
 def test_a_graph_says_its_sizes():

@@ -9,10 +9,12 @@ from ingram import process as process  # first: it must run before torch is load
 from ingram.datasets import open_dataset
 from ingram.embeddings import Embeddings
 from ingram.errors import IngramError
-from ingram.graph import Dataset, KnowledgeGraph, Vocabulary
+from ingram.graph import Dataset, KnowledgeGraph
 from ingram.inference.applying import predict
 from ingram.io.folder import read_dataset
+from ingram.io.options import ReadOptions
 from ingram.io.reading import read_graph
+from ingram.labels import Vocabulary
 from ingram.models import InGram, InGramQ, ModelConfig, QueryModelConfig
 from ingram.models import load_model as load
 from ingram.training.config import Config, QueryConfig
@@ -29,6 +31,7 @@ __all__ = [
     "ModelConfig",
     "QueryConfig",
     "QueryModelConfig",
+    "ReadOptions",
     "Vocabulary",
     "fit",
     "load",

@@ -15,9 +15,10 @@ from torch import Tensor
 
 from ingram.answers import GraphScorer
 from ingram.errors import DivergedError, EmbeddingsError
-from ingram.graph import Ids, KnowledgeGraph, Vocabulary
+from ingram.graph import Ids, KnowledgeGraph
 from ingram.io.atomic import replacing
 from ingram.kernels.triple_scores import triple_scores
+from ingram.labels import Vocabulary
 
 FORMAT = "ingram-embeddings-1"
 

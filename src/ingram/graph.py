@@ -1,4 +1,4 @@
-"""Knowledge graphs as values: labels, ids, triples.
+"""Knowledge graphs as values: ids and triples.
 
 Everything here is frozen and knows no device. Ids are int64; triples are ``(T, 3)`` arrays of
 ``head, relation, tail``.
@@ -8,57 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from difflib import get_close_matches
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ingram.errors import TriplesError, UnknownLabelError
-
-FIELDS = ("head", "relation", "tail")
-"""The columns of a frame of labelled triples, in the order of their ids."""
+from ingram.errors import TriplesError
+from ingram.labels import FIELDS, WEIGHT, Vocabulary, label_frame, numbered
 
 Ids = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Vocabulary:
-    """Labels in id order: the label of id ``i`` is ``labels[i]``. Labels are unique."""
-
-    labels: pl.Series
-    what: str = "label"
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def __contains__(self, label: str) -> bool:
-        return label in self._index
-
-    @cached_property
-    def _index(self) -> dict[str, int]:
-        return {label: i for i, label in enumerate(self.labels)}
-
-    def id(self, label: str) -> int:
-        """The id of one label; an unknown one is an error that offers the nearest known ones."""
-        found = self._index.get(label)
-        if found is None:
-            near = get_close_matches(label, self._index, n=3, cutoff=0.6)
-            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-            raise UnknownLabelError(f"no {self.what} {label!r} in this graph{hint}")
-        return found
-
-    def ids(self, labels: pl.Series) -> pl.Series:
-        """Ids of many labels at once; null where a label is unknown."""
-        table = pl.DataFrame({"label": self.labels, "id": pl.int_range(len(self), eager=True)})
-        query = pl.DataFrame({"label": labels.cast(pl.String)})
-        return query.join(table, on="label", how="left", maintain_order="left")["id"]
-
-    def take(self, ids: Iterable[int] | Ids) -> list[str]:
-        """Labels of the given ids."""
-        return self.labels.gather(np.asarray(list(ids), dtype=np.int64)).to_list()
 
 
 def _frozen(triples: npt.ArrayLike) -> Ids:
@@ -135,8 +94,8 @@ class KnowledgeGraph:
         """
         table = label_frame(triples)
         frames = [table, *also]
-        ends, entities = _numbered([c for f in frames for c in (f["head"], f["tail"])])
-        kinds, relations = _numbered([f["relation"] for f in frames])
+        ends, entities = numbered([c for f in frames for c in (f["head"], f["tail"])])
+        kinds, relations = numbered([f["relation"] for f in frames])
         graph = cls(
             np.empty((0, 3), np.int64),
             Vocabulary(entities, "entity"),
@@ -144,7 +103,7 @@ class KnowledgeGraph:
         )
         count = len(table)
         ids = np.stack([ends[:count], kinds[:count], ends[count : 2 * count]], axis=1)
-        return graph.with_triples(ids, table["weight"] if "weight" in table.columns else None)
+        return graph.with_triples(ids, table[WEIGHT] if WEIGHT in table.columns else None)
 
     def encode(self, triples: pl.DataFrame) -> Ids:
         """Ids (T, 3) of labelled triples; an unknown label is an error."""
@@ -165,6 +124,13 @@ class KnowledgeGraph:
                 "relation": self.relations.labels.gather(triples[:, 1]),
                 "tail": self.entities.labels.gather(triples[:, 2]),
             }
+        )
+
+    def labelled(self) -> pl.DataFrame:
+        """The facts as :meth:`from_labels` takes them: labels, and weights if there are any."""
+        table = self.decode(self.triples)
+        return (
+            table if self.weights is None else table.with_columns(pl.Series(WEIGHT, self.weights))
         )
 
     def with_triples(
@@ -225,40 +191,6 @@ def triple_keys(triples: Ids, num_entities: int, num_relations: int) -> Ids:
         )
     keys: Ids = (triples[:, 0] * num_relations + triples[:, 1]) * num_entities + triples[:, 2]
     return keys
-
-
-def label_frame(triples: pl.DataFrame | Iterable[tuple[str, str, str]]) -> pl.DataFrame:
-    """Labelled triples as a frame of three text columns without empty labels.
-
-    A column ``weight`` is kept, as floats.
-    """
-    if isinstance(triples, pl.DataFrame):
-        if not set(FIELDS) <= set(triples.columns):
-            raise TriplesError(
-                f"want columns head, relation, tail, got {', '.join(triples.columns) or 'none'}"
-            )
-        labels, weight = pl.col(FIELDS).cast(pl.String), pl.col("^weight$").cast(pl.Float64)
-        table = triples.select(labels, weight)
-    else:
-        schema = dict.fromkeys(FIELDS, pl.String)
-        table = pl.DataFrame(list(triples), schema=schema, orient="row")
-    empty = pl.any_horizontal(pl.col(FIELDS).fill_null("") == "")
-    bad = table.with_row_index().filter(empty)
-    if len(bad):
-        row = bad.row(0)
-        raise TriplesError(f"triple {row[0] + 1}: want three non-empty labels, got {row[1:4]}")
-    return table
-
-
-def _numbered(columns: Iterable[pl.Series]) -> tuple[Ids, pl.Series]:
-    """Each label's id, by first appearance, and the labels in id order."""
-    labels = pl.concat([column.rename("label") for column in columns])
-    rows = labels.to_frame().with_row_index("row")
-    # One grouping is faster than finding the distinct labels and then looking each one up.
-    first = rows.select(pl.col("row").min().over("label")).to_series().to_numpy()
-    is_new = first == np.arange(len(first))
-    ids: Ids = (np.cumsum(is_new) - 1)[first]
-    return ids, labels.filter(pl.Series(is_new))
 
 
 @dataclass(frozen=True)

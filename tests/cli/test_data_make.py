@@ -6,6 +6,7 @@ import json
 import shlex
 from pathlib import Path
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -13,7 +14,7 @@ from ingram.cli.data import data_app
 from ingram.datasets import writing
 from ingram.datasets.generator import generate
 from ingram.datasets.presets import GeneratorConfig
-from ingram.errors import ConfigError, DatasetError, GeneratorError, IngramError
+from ingram.errors import ConfigError, DatasetError, GeneratorError, IngramError, TriplesError
 from ingram.io import read_dataset, read_graph
 
 FILES = ["README.md", "made.json", "msg.txt", "test.txt", "train.txt", "valid.txt"]
@@ -136,10 +137,28 @@ def test_a_write_that_fails_leaves_no_folder(graph, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_labels_that_would_break_a_line_are_refused(tmp_path):
-    frame = writing.pl.DataFrame({"head": ["a", "b\tc"], "relation": ["r"] * 2, "tail": ["t"] * 2})
-    with pytest.raises(DatasetError, match=r"got the head 'b\\tc'"):
-        writing.write_lines(tmp_path / "x", frame)
+def test_labels_that_would_break_a_line_are_refused_and_nothing_is_written(tmp_path):
+    rows = [(f"{i}\tx", "r", str(j)) for i in range(6) for j in range(6)]
+    table = pl.DataFrame(rows, schema=["head", "relation", "tail"], orient="row")
+    table.write_parquet(tmp_path / "g.parquet")
+    with pytest.raises(TriplesError, match=r"got one in the head '0\\tx'; rename it"):
+        ingram_data(f"split {tmp_path / 'g.parquet'} -o {tmp_path / 'own'}")
+    assert [p.name for p in tmp_path.iterdir()] == ["g.parquet"]
+
+
+def test_weights_of_facts_go_into_the_files(graph, tmp_path):
+    path = tmp_path / "weighted.tsv"
+    lines = graph.read_text().splitlines()
+    weighted = [f"{line}\t{1 + i % 7}" for i, line in enumerate(lines)]
+    path.write_text("head\trelation\ttail\tweight\n" + "\n".join(weighted))
+    weights = {row[:3]: row[3] for row in read_graph(path).labelled().iter_rows()}
+    ingram_data(f"split {path} -o {tmp_path / 'own'}")
+    ingram_data(f"generate {path} -o {tmp_path / 'cut'} {CUT} --seed 3")
+    for folder in ("own", "cut"):
+        dataset = read_dataset(tmp_path / folder)
+        for part in (dataset.train, dataset.inference):
+            assert len(set(part.weights)) > 1
+            assert all(weights[row[:3]] == row[3] for row in part.labelled().iter_rows())
 
 
 def test_split_holds_out_triples_of_the_same_graph_and_says_so(graph, tmp_path):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from ingram.datasets.checks import KINDS, check, ensure_sound, fatal
 from ingram.datasets.leaks import CONSISTENT, SUPPORT, giveaways
 from ingram.errors import ConfigError, DatasetError
-from ingram.graph import Dataset, KnowledgeGraph, Repeats, label_frame
+from ingram.graph import Dataset, KnowledgeGraph, Repeats
+from ingram.labels import label_frame
 
 TRAIN = [("a", "r", "b"), ("b", "s", "c")]
 FACTS = [("u", "r", "v"), ("v", "q", "w"), ("w", "r", "u"), ("x", "q", "u")]

@@ -4,7 +4,7 @@ import pytest
 
 from ingram.errors import DatasetError, SplitError, TriplesError
 from ingram.graph import Dataset
-from ingram.io import read_dataset
+from ingram.io import ReadOptions, read_dataset
 
 FILES = {
     "train": "a\tp\tb\nb\tq\tc\n",
@@ -115,3 +115,21 @@ def test_one_file_too_sparse_to_hold_anything_out_is_refused(tmp_path):
     path.write_text("a\tr\tb\nb\tr\tc\n")
     with pytest.raises(SplitError, match="too sparse to hold triples out: its 2 triples leave 0"):
         read_dataset(path)
+
+
+def test_options_hold_for_each_file_of_a_folder(folder):
+    for path in folder.iterdir():
+        rows = (line.split("\t") for line in path.read_text().splitlines())
+        path.write_text("tail;,head,times,kind\n" + "".join(f"{t},{h},3,{r}\n" for h, r, t in rows))
+    options = ReadOptions(format="csv", columns=("head", "kind", "tail;"))
+    check(read_dataset(folder, options=options))
+    weighted = read_dataset(folder, options=ReadOptions(format="csv", columns=(1, 3, 0), weight=2,
+                                                        header=True))  # fmt: skip
+    assert weighted.train.weights.tolist() == weighted.inference.weights.tolist() == [3, 3]
+
+
+def test_an_option_that_says_nothing_of_one_of_the_files_is_refused_with_its_name(folder):
+    (folder / "msg.txt").unlink()
+    (folder / "msg.nt").write_text("<http://x/a> <http://x/r> <http://x/b> .")
+    with pytest.raises(TriplesError, match=r"msg\.nt: the option columns is for tsv"):
+        read_dataset(folder, options=ReadOptions(columns=(0, 1, 2)))

@@ -79,7 +79,7 @@ def line(draw):
 
 
 def by_the_parser_alone(text, kind, literals):
-    labels = Labels("file", keep_literals=literals)
+    labels = Labels("file", kind, keep_literals=literals)
     with faults("file", kind):
         return [row for row in map(labels, parser(text.encode(), kind)) if row]
 
@@ -162,7 +162,9 @@ def test_the_graphs_of_quads_are_left_out_and_a_triple_in_two_counts_once(tmp_pa
 
 
 def test_a_relative_iri_wants_a_base(tmp_path):
-    with pytest.raises(TriplesError, match="want whole IRIs, got the relative 'b'; say with base="):
+    with pytest.raises(
+        TriplesError, match="want whole IRIs, got the relative 'b'; say with the option base"
+    ):
         read(tmp_path, "ttl", "<http://x/a> <http://x/p> <b> .")
     rows = read(tmp_path, "ttl", "<a> <http://x/p> <b#c> .", base="http://y/z/")
     assert rows == [("http://y/z/a", "http://x/p", "http://y/z/b#c")]
@@ -206,9 +208,9 @@ def test_a_missing_package_is_one_line_that_says_how_to_get_it(tmp_path, monkeyp
     assert len(read(tmp_path, "nt", "<http://x/a> <http://x/p> <http://x/b> .")) == 1
 
 
-def test_options_of_tables_are_refused_for_rdf(tmp_path):
-    with pytest.raises(TriplesError, match="columns=, header= and weight= are for tables"):
-        read(tmp_path, "nt", "<http://x/a> <http://x/p> <http://x/b> .", columns=(0, 1, 2))
+def test_a_relative_iri_in_n_triples_is_refused_without_advice_that_would_not_help(tmp_path):
+    with pytest.raises(TriplesError, match=r"got the relative 'a'$"):
+        read(tmp_path, "nt", "<a> <http://x/p> <http://x/b> .")
 
 
 XML = (

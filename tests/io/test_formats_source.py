@@ -154,7 +154,7 @@ def test_what_grows_beyond_the_limit_is_refused_unless_the_limit_is_raised(
     path = tmp_path / f"g.tsv{packing}"
     path.write_bytes(PACK[packing](lines))
     assert "unpacks to more than " in refused(path)
-    assert "if it may, say how many with limit=" in refused(path)
+    assert "if it may, say how many with the option limit" in refused(path)
     assert len(read_triples(path, limit=len(lines))) == 100_000
     assert "unpacks to more than 599,999 bytes" in refused(path, limit=len(lines) - 1)
 

@@ -58,7 +58,8 @@ def test_csv_columns_are_found(tmp_path, text, options):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("a,r\n", {}, "g.csv:1: want 3 comma-separated fields, got 2: 'a,r'; columns= chooses"),
+        ("a,r\n", {}, "g.csv:1: want 3 comma-separated fields, got 2: 'a,r'"),
+        ("1,a,r,b\n", {}, "got 4: '1,a,r,b'; the option columns chooses among more"),
         ("a,r,b\n\na,r,b,c\n", {}, "g.csv:3: want 3 comma-separated fields, got 4: 'a,r,b,c'"),
         ('a,r,"b\n\n"\na,r\n', {}, "g.csv:4: want 3 comma-separated fields, got 2"),
         ("a,,b\n", {}, "g.csv:1: want a label in each field, got none for the relation: 'a,,b'"),
@@ -83,12 +84,15 @@ def test_csv_columns_are_found(tmp_path, text, options):
         ("a,r,b,x\n", {"weight": 3}, "g.csv:1: want a positive number as weight, got 'x'"),
         ("a,r,b,\n", {"weight": 3}, "g.csv:1: want a positive number as weight, got ''"),
         ("a,r,b,-1\n", {"weight": 3}, "g.csv:1: want a positive number as weight, got '-1'"),
+        (
+            "head,relation,tail,weight\na,r,b,1\n\na,r,b,0\n",
+            {},
+            "g.csv:4: want a positive number as weight, got '0': 'a,r,b,0'",
+        ),
+        ("head,relation,tail\na,r\n", {}, "g.csv:2: want 3 comma-separated fields, got 2"),
         ("a,r,b,nan\n", {"weight": 3}, "g.csv:1: want a positive number as weight, got 'nan'"),
         ("", {}, "g.csv: want lines of head, relation, tail, got an empty file"),
         ("head,relation,tail\n", {}, "g.csv: want lines of head, relation, tail, got none"),
-        ("a,r,b\n", {"columns": ("a", "b")}, "columns: want three names or positions"),
-        ("a,r,b\n", {"columns": "abc"}, "columns: want three names or positions"),
-        ("a,r,b\n", {"weight": True}, "weight: want the name or position of a column"),
     ],
 )
 def test_csv_that_will_not_do_is_refused_with_its_place(tmp_path, text, options, message):
@@ -156,7 +160,9 @@ def test_tsv_columns_can_be_chosen(tmp_path):
 def test_a_header_over_three_columns_of_tsv_is_a_triple_unless_said_otherwise(tmp_path, caplog):
     path = put(tmp_path, "g.tsv", "head\trelation\ttail\na\tr\tb\n")
     assert len(read_triples(path)) == 2
-    assert "g.tsv:1: read as a triple; if it is a header, say header=True" in caplog.text
+    assert (
+        "g.tsv:1: read as a triple; if it is a header, say so with the option header" in caplog.text
+    )
     assert read_triples(path, header=True).rows() == [("a", "r", "b")]
 
 

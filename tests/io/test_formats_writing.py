@@ -8,9 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingram.errors import TriplesError
-from ingram.io import read_graph, shorten, write_graph, write_triples
-from ingram.io import writing as writing_module
-from ingram.io.prefixes import shortened
+from ingram.io import read_graph, tsv, write_graph, write_triples, writing
 from ingram.io.terms import encoded, labels_of, terms
 from tests.io.format_cases import LABELS, graph_of, one_line
 
@@ -25,8 +23,7 @@ def test_a_write_that_fails_leaves_what_was_there_and_nothing_else(tmp_path, mon
     def broken(*_args, **_options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(pl.DataFrame, "write_parquet", broken)
-    monkeypatch.setattr(writing_module, "LINES", {"tsv": broken, "nt": broken})
+    monkeypatch.setattr(writing, "WRITERS", dict.fromkeys(writing.WRITERS, broken))
     with pytest.raises(TriplesError, match="cannot be written: No space left on device"):
         write_graph(GRAPH, path)
     assert path.read_text() == "old"
@@ -34,7 +31,7 @@ def test_a_write_that_fails_leaves_what_was_there_and_nothing_else(tmp_path, mon
 
 
 def test_a_fault_in_a_later_part_leaves_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(writing_module, "ROWS", 1)
+    monkeypatch.setattr(tsv, "ROWS", 1)
     with pytest.raises(TriplesError, match="TSV has no way to write a tab"):
         write_graph(graph_of([("a", "r", "b"), ("a", "r", "x\ty")]), tmp_path / "g.tsv")
     assert list(tmp_path.iterdir()) == []
@@ -127,30 +124,3 @@ def test_terms_are_what_a_strict_parser_takes(labels):
     for label, term in zip(labels, terms(pl.Series(labels, dtype=pl.String)), strict=True):
         quads = ox.parse(f"{term} <urn:p> <{encoded(label)}> .".encode(), ox.RdfFormat.N_TRIPLES)
         assert str(next(quads).subject) == term
-
-
-def test_iris_are_shortened_for_the_eye_by_the_longest_prefix():
-    assert shorten("http://www.wikidata.org/entity/Q64") == "wd:Q64"
-    assert shorten("http://www.wikidata.org/prop/direct/P31") == "wdt:P31"
-    assert shorten("http://www.w3.org/1999/02/22-rdf-syntax-ns#type") == "rdf:type"
-    assert shorten("http://x/a") == "http://x/a"
-    assert shorten("http://dbpedia.org/resource/AC/DC") == "http://dbpedia.org/resource/AC/DC"
-    assert shorten("New York") == "New York"
-
-
-def test_a_file_s_prefixes_come_before_the_well_known_ones():
-    mine = {"ex": "http://x/", "wd": "http://x/deep/", "": "http://y/"}
-    assert shorten("http://x/a", mine) == "ex:a"
-    assert shorten("http://x/deep/a", mine) == "wd:a"
-    assert shorten("http://y/a", mine) == ":a"
-    assert shorten("http://www.wikidata.org/entity/Q64", mine).startswith("http://")
-
-
-def test_labels_that_would_look_alike_stay_whole():
-    labels = ["http://x/a", "ex:a", "http://x/b", "http://x/c"]
-    assert shortened(pl.Series(labels), {"ex": "http://x/"}).to_list() == [
-        "http://x/a",
-        "ex:a",
-        "ex:b",
-        "ex:c",
-    ]

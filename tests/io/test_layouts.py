@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from ingram.errors import DatasetError, TriplesError
 from ingram.io.folder import read_dataset
+from ingram.io.formats import FORMATS
 from ingram.io.layouts import FORMS, recognise, stem
+from ingram.io.options import ReadOptions
 
 TRAIN = [("a", "r", "b"), ("b", "r", "c"), ("c", "s", "a")]
 FACTS = [("x", "r", "y"), ("y", "q", "z"), ("z", "r", "x")]
@@ -114,7 +116,7 @@ def openke(folder: Path, **changes: str) -> Path:
         "test2id": "1\n2 1 0\n",
     }
     for name, text in (files | changes).items():
-        (folder / f"{name}.txt").write_text(text)
+        (folder / f"{name}.txt").write_bytes(text.encode(errors="surrogateescape"))
     return folder
 
 
@@ -140,6 +142,8 @@ def test_openke_numbers_are_head_tail_relation_after_a_line_that_counts(tmp_path
         ("train2id", "1\n0 99999999999999999999 0\n", r"train2id.txt:2: want a tail"),
         ("train2id", "0 1 0\n", r"train2id.txt:1: want the number of lines"),
         ("train2id", "", r"train2id.txt"),
+        ("train2id", "9" * 5000 + "\n", r"train2id.txt:1: want the number of lines"),
+        ("train2id", "1\n0 1 0 \udcff\n", r"train2id.txt:2: want UTF-8, got byte 0xff"),
         ("entity2id", "2\nbert\t0\nbert\t1\n", r"entity2id.txt:3: want each label once"),
         ("entity2id", "2\nanna\t0\nbert\t0\n", r"entity2id.txt:3: want each id once"),
         ("entity2id", "1\nanna\n", r"entity2id.txt:2: want a label and its number"),
@@ -150,7 +154,26 @@ def test_a_bad_openke_file_is_named_with_its_line(tmp_path, file, text, message)
         read_dataset(openke(tmp_path, **{file: text}))
 
 
-@pytest.mark.parametrize("suffix", [".txt", ".tsv", ".csv", ".parquet", ".nt"])
+def test_openke_files_may_be_packed_and_are_bounded(tmp_path):
+    folder = openke(tmp_path)
+    plain = (folder / "train2id.txt").read_bytes()
+    (folder / "train2id.txt").unlink()
+    packed = folder / "train2id.txt.gz"
+    packed.write_bytes(gzip.compress(plain))
+    assert read_dataset(folder).train.num_triples == 3
+    with pytest.raises(TriplesError, match=r"2id\.txt.*: unpacks to more than 9 bytes"):
+        read_dataset(folder, options=ReadOptions(limit=9))
+    packed.write_bytes(gzip.compress(plain)[:-4])
+    with pytest.raises(TriplesError, match=r"train2id\.txt\.gz: want a gzip file, got a broken"):
+        read_dataset(folder)
+
+
+def test_openke_files_have_one_form_so_options_are_refused(tmp_path):
+    with pytest.raises(DatasetError, match="OpenKE's form is always read alike, got the option c"):
+        read_dataset(openke(tmp_path), options=ReadOptions(columns=(0, 1, 2)))
+
+
+@pytest.mark.parametrize("suffix", [s for each in FORMATS.values() for s in each])
 @pytest.mark.parametrize("packed", ["", ".gz", ".zst", ".bz2"])
 def test_files_are_found_by_their_stem(suffix, packed):
     assert stem(Path(f"folder/train{suffix}{packed}")) == "train"

@@ -12,13 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from ingram.cli import data_make
+from ingram.cli.names import short
 from ingram.cli.options import Data, Json
+from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import console, error_console, figure, note, print_json, printable
 from ingram.datasets import open_dataset, registry
 from ingram.datasets.checks import KINDS, Finding, check, fatal
 from ingram.datasets.download import download
 from ingram.datasets.explain import Explanation, explain
-from ingram.datasets.registry import EMBEDDED, Benchmark, benchmark, located
+from ingram.datasets.registry import Benchmark, benchmark, located
+from ingram.io.options import ReadOptions
 
 data_app = typer.Typer(
     help="Datasets: explain, check and measure them; fetch benchmarks; make new ones.",
@@ -30,10 +33,11 @@ Name = Annotated[str, typer.Argument(help="A benchmark's name, such as NL-100.",
 
 
 @data_app.command("explain")
-def explain_command(data: Data, as_json: Json = False) -> None:
+@reads_a_graph
+def explain_command(data: Data, reading: ReadOptions, as_json: Json = False) -> None:
     """Say which file is which: training graph, observed facts, validation and test."""
     with located(data) as path:
-        found = explain(path)
+        found = explain(path, reading)
     if as_json:
         print_json(_plain(asdict(found)))
     else:
@@ -41,8 +45,10 @@ def explain_command(data: Data, as_json: Json = False) -> None:
 
 
 @data_app.command("check")
+@reads_a_graph
 def check_command(
     data: Data,
+    reading: ReadOptions,
     allow: Annotated[
         list[str] | None,
         typer.Option(help="Let errors of this kind pass; may be repeated.", metavar="KIND"),
@@ -54,7 +60,7 @@ def check_command(
     Exits with status 2 if something was found that would falsify a result.
     """
     fatal([], allow or [])  # an unknown kind is told before the files are read
-    dataset = open_dataset(data)
+    dataset = open_dataset(data, options=reading)
     findings = check(dataset)
     bad = fatal(findings, allow or [])
     if as_json:
@@ -134,11 +140,13 @@ def download_command(
 
 
 @data_app.command("info")
+@reads_a_graph
 def info_command(
     data: Annotated[
         str,
         typer.Argument(help="A dataset (folder or name), or a file of triples.", metavar="DATA"),
     ],
+    reading: ReadOptions,
     html: data_make.Html = None,
     as_json: Json = False,
 ) -> None:
@@ -146,14 +154,14 @@ def info_command(
 
     Of a benchmark also its source, licence and files.
     """
-    if Path(data).exists() or data in (*EMBEDDED, "-"):
-        data_make.info(data, html, as_json)
+    if Path(data).exists() or data not in registry.NAMES:
+        data_make.info(data, reading, html, as_json)
         return
     one = benchmark(data)
     if not as_json:
         print_card(one)
     if one.cached:
-        data_make.info(data, html, as_json, card=_card(one))
+        data_make.info(data, reading, html, as_json, card=_card(one))
     elif as_json:
         print_json(_card(one))
 
@@ -213,7 +221,8 @@ def print_findings(name: str, findings: list[Finding], bad: list[Finding]) -> No
 
 def example_line(example: tuple[str, ...]) -> Text:
     """One example: labels apart, and the fact that gives a triple away behind it."""
-    triple, fact = "  ".join(example[:3]), "  ".join(example[3:])
+    labels = [short(label) for label in example]
+    triple, fact = "  ".join(labels[:3]), "  ".join(labels[3:])
     return printable(f"· {triple}  ⇐  {fact}" if fact else f"· {triple}")
 
 

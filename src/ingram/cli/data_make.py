@@ -15,12 +15,13 @@ from ingram.cli.data_tables import (
     progress_bar,
 )
 from ingram.cli.options import Graph, Json
+from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import console, note, print_json
 from ingram.datasets import open_dataset
 from ingram.datasets.generator import generate
 from ingram.datasets.presets import PRESETS, GeneratorConfig, preset
 from ingram.datasets.sizes import COUNTS, PARTS, SizeRange, Sizes
-from ingram.datasets.statistics import dataset_statistics, graph_statistics
+from ingram.datasets.statistics import Statistics, dataset_statistics, graph_statistics
 from ingram.datasets.statistics_page import statistics_page
 from ingram.datasets.synthetic import write_synthetic_folder, write_synthetic_graph
 from ingram.datasets.synthetic_plan import KINDS, SyntheticConfig, plan
@@ -29,6 +30,8 @@ from ingram.errors import ConfigError, DatasetError
 from ingram.graph import Dataset
 from ingram.io import read_graph
 from ingram.io.atomic import want_new_folder, write_text
+from ingram.io.formats import STDIN, name_of
+from ingram.io.options import ReadOptions
 from ingram.splits import three_way_split
 
 NewFolder = Annotated[
@@ -39,8 +42,10 @@ SINGLE_FILES = (".tsv", ".txt")
 OTHER_FILES = (".bz2", ".csv", ".gz", ".jsonl", ".nt", ".parquet", ".ttl", ".zst")
 
 
+@reads_a_graph
 def generate_command(
     graph: Graph,
+    reading: ReadOptions,
     output: NewFolder,
     n_train: Annotated[
         int | None, typer.Option(help="Entities sampled for training; neighbours come along.")
@@ -84,7 +89,7 @@ def generate_command(
     if preset_name and seeds > 1 and not given and not sizes:
         wanted = preset(preset_name).ranges()
     want_new_folder(output)
-    whole = read_graph(graph)
+    whole = read_graph(graph, reading)
     with progress_bar("seeds tried", seeds, quiet=as_json or seeds == 1) as step:
         made = generate(
             whole,
@@ -95,8 +100,8 @@ def generate_command(
             name=output.resolve().name,
             on_seed=step,
         )
-    recipe = {"made_by": "ingram data generate", "graph": graph.name, **made.report.as_dict()}
-    write_dataset(made.dataset, output, about=made.report.about(graph.name), recipe=recipe)
+    recipe = {"made_by": "ingram data generate", "graph": name_of(graph), **made.report.as_dict()}
+    write_dataset(made.dataset, output, about=made.report.about(name_of(graph)), recipe=recipe)
     if as_json:
         print_json({"folder": str(output), **recipe})
         return
@@ -114,8 +119,10 @@ def _generator_config(name: str | None, given: dict[str, Any]) -> GeneratorConfi
     return GeneratorConfig(**given)
 
 
+@reads_a_graph
 def split_command(
     graph: Graph,
+    reading: ReadOptions,
     output: NewFolder,
     seed: Seed = 0,
     facts: Annotated[
@@ -129,13 +136,13 @@ def split_command(
     is not an inductive dataset: `ingram data generate` cuts one.
     """
     want_new_folder(output)
-    whole = read_graph(graph)
+    whole = read_graph(graph, reading)
     kept, valid, test = three_way_split(whole, seed, facts)
     dataset = Dataset(output.resolve().name, kept, kept, valid, test, inductive=False)
     sizes = Sizes.of(whole.triples)
     recipe = {
         "made_by": "ingram data split",
-        "graph": graph.name,
+        "graph": name_of(graph),
         "seed": seed,
         "asked_share": facts,
         "entities": sizes.entities,
@@ -145,9 +152,9 @@ def split_command(
         "test": len(test),
     }
     about = (
-        f"The triples of {graph.name}, split at random with seed {seed} so that the facts reach "
-        "every entity and relation. **Not inductive**: validation and test lie on the graph that "
-        "is trained on, so results say nothing about new entities or relations."
+        f"The triples of {name_of(graph)}, split at random with seed {seed} so that the facts "
+        "reach every entity and relation. **Not inductive**: validation and test lie on the graph "
+        "that is trained on, so results say nothing about new entities or relations."
     )
     write_dataset(dataset, output, about=about, recipe=recipe)
     if as_json:
@@ -223,14 +230,21 @@ Html = Annotated[
 ]
 
 
-def info(data: str, html: Path | None, as_json: bool, card: dict[str, Any] | None = None) -> None:
+def info(
+    data: str,
+    reading: ReadOptions,
+    html: Path | None,
+    as_json: bool,
+    card: dict[str, Any] | None = None,
+) -> None:
     """Print, and with ``html`` draw, the statistics of a dataset or of a file of triples."""
     path = Path(data)
-    single = path.is_file() or data == "-"
-    statistics = (
-        graph_statistics(read_graph(data)) if single else dataset_statistics(open_dataset(data))
-    )
-    title = path.resolve().name if path.exists() else data
+    if data == STDIN or (path.exists() and not path.is_dir()):
+        title = name_of(data)
+        statistics: Statistics = graph_statistics(read_graph(data, reading))
+    else:
+        title = path.resolve().name if path.exists() else data
+        statistics = dataset_statistics(open_dataset(data, options=reading))
     if html:
         try:
             write_text(html, statistics_page(title, statistics))

@@ -8,9 +8,15 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from ingram.cli.screen import console, error_console, figure, note, printable
+from ingram.cli.screen import console, error_console, figure, named, note, printable
 from ingram.datasets.generator_report import GeneratorReport
-from ingram.datasets.statistics import QUANTILES, DatasetStatistics, GraphStatistics, graphs_of
+from ingram.datasets.statistics import (
+    QUANTILES,
+    DatasetStatistics,
+    GraphStatistics,
+    Statistics,
+    graphs_of,
+)
 from ingram.datasets.statistics_page import degree_rows, novelty_rows, rows_of
 from ingram.datasets.synthetic import SyntheticReport
 
@@ -65,7 +71,7 @@ def print_synthetic(report: SyntheticReport) -> None:
     console.print(table)
 
 
-def print_statistics(title: str, statistics: GraphStatistics | DatasetStatistics) -> None:
+def print_statistics(title: str, statistics: Statistics) -> None:
     """Table 5 and more, and the most frequent relations."""
     graphs = graphs_of(statistics)
     table = _table(title, *graphs)
@@ -99,7 +105,7 @@ def _relations(name: str, graph: GraphStatistics) -> Table:
     table = _table(f"relations of {name}{more}", "triples", "tails a head", "heads a tail", "type")
     for row in graph.relations.head(MOST_RELATIONS).iter_rows(named=True):
         table.add_row(
-            printable(row["relation"]),
+            named(row["relation"]),
             figure(row["triples"]),
             f"{row['tails_per_head']:.2f}",
             f"{row['heads_per_tail']:.2f}",

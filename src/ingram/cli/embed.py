@@ -8,14 +8,18 @@ from typing import Annotated
 import typer
 
 from ingram.cli.options import Draws, FeatureSeed, Graph, Json, Run, Threads, use_threads
+from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import console, error_console, print_json
 from ingram.datasets import open_graph
 from ingram.inference.applying import embedding_model, run_draws
+from ingram.io.options import ReadOptions
 
 
+@reads_a_graph
 def embed_command(
     run: Run,
     graph: Graph,
+    reading: ReadOptions,
     output: Annotated[Path, typer.Option("-o", "--output", help="The Parquet file to write.")],
     draws: Draws = None,
     seed: FeatureSeed = None,
@@ -31,7 +35,7 @@ def embed_command(
     model = embedding_model(run)
     draws = draws or run_draws(run)
     with error_console.status("embedding"):
-        embeddings = model.embed(open_graph(graph), seed=seed or 0, draws=draws)
+        embeddings = model.embed(open_graph(graph, reading), seed=seed or 0, draws=draws)
         embeddings.save(output)
     entities, relations = len(embeddings.entities), len(embeddings.relations)
     if as_json:

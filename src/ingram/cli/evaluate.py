@@ -9,6 +9,7 @@ import polars as pl
 import typer
 
 from ingram.cli.options import AllowLeaks, Data, Draws, Json, Run, Threads, use_threads
+from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import console, describe, metrics_table, name_known, note, print_json
 from ingram.cli.soundness import insist_on_sound
 from ingram.datasets import open_dataset
@@ -17,15 +18,18 @@ from ingram.evaluation import TIES, metrics
 from ingram.graph import Dataset
 from ingram.inference.shipped import run_path
 from ingram.inference.testing import rank_split
+from ingram.io.options import ReadOptions
 from ingram.models import load_model
 from ingram.training.checkpoints import RunDirectory
 
 BREAKDOWNS = ("side", "relation", "known")
 
 
+@reads_a_graph
 def evaluate_command(
     run: Run,
     data: Data,
+    reading: ReadOptions,
     split: Annotated[str, typer.Option(help="[bold]test[/] or [bold]valid[/].")] = "test",
     draws: Draws = None,
     seed: Annotated[
@@ -56,7 +60,7 @@ def evaluate_command(
         raise ConfigError(f"no split {split!r}; known are test, valid")
     if bad := set(by or []) - set(BREAKDOWNS):
         raise ConfigError(f"no breakdown {min(bad)!r}; known are {', '.join(BREAKDOWNS)}")
-    dataset = open_dataset(data, seed=config.training.seed)
+    dataset = open_dataset(data, seed=config.training.seed, options=reading)
     insist_on_sound(dataset, allow_leaks=allow_leaks)
     started = time.perf_counter()
     result = rank_split(load_model(run), dataset, split, config=config, draws=draws, seed=seed)

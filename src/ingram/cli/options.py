@@ -15,16 +15,16 @@ Data = Annotated[
     Path,
     typer.Argument(
         help="A dataset folder (train, msg, valid, test, or another layout: see `ingram data "
-        "explain`), one triples file, a benchmark's name such as NL-100, or the word "
-        "[bold]world[/] for the embedded dataset."
+        "explain`), one triples file, - for standard input, a benchmark's name such as NL-100, or "
+        "the word [bold]world[/] for the embedded dataset."
     ),
 ]
 Several = Annotated[
     list[Path],
     typer.Argument(
         help="One dataset, or several to be learned together: a folder (train, msg, valid, test, "
-        "or another layout: see `ingram data explain`), one triples file, a benchmark's name such "
-        "as NL-100, or the word [bold]world[/] for the embedded dataset.",
+        "or another layout: see `ingram data explain`), one triples file, - for standard input, a "
+        "benchmark's name such as NL-100, or the word [bold]world[/] for the embedded dataset.",
         metavar="DATA...",
     ),
 ]
@@ -35,8 +35,7 @@ AllowLeaks = Annotated[
 Graph = Annotated[
     Path,
     typer.Argument(
-        help="A graph: TSV, CSV, Parquet, JSON Lines or RDF, also compressed; - reads TSV from "
-        "standard input."
+        help="A graph: TSV, CSV, Parquet, JSON Lines or RDF, also compressed; - is standard input."
     ),
 ]
 Run = Annotated[

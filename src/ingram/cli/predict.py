@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ingram.cli.names import meant, short
 from ingram.cli.options import (
     Draws,
     FeatureSeed,
@@ -17,15 +18,19 @@ from ingram.cli.options import (
     run_and_graph,
     use_threads,
 )
+from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import answers_table, console, print_json
 from ingram.datasets import open_graph
 from ingram.errors import ConfigError
 from ingram.inference.applying import apply_run
 from ingram.inference.reranking import Reranked
+from ingram.io.options import ReadOptions
 
 
+@reads_a_graph
 def predict_command(
     first: RunOrGraph,
+    reading: ReadOptions,
     second: GraphAfterRun = None,
     *,
     relation: Annotated[str, typer.Option(help="The relation's label.")],
@@ -55,13 +60,16 @@ def predict_command(
     use_threads(threads)
     run, graph = run_and_graph(first, second)
     known = "hide" if hide_known else "mark"
-    scorer = apply_run(run, open_graph(graph), draws=draws, seed=seed)
+    scorer = apply_run(run, open_graph(graph, reading), draws=draws, seed=seed)
     if rerank is not None and ranker is not None:
         scorer = Reranked(scorer, apply_run(ranker, scorer.graph), rerank)
+    head = head and meant(head, scorer.graph.entities)
+    tail = tail and meant(tail, scorer.graph.entities)
+    relation = meant(relation, scorer.graph.relations)
     answers = scorer.predict(head=head, relation=relation, tail=tail, k=k, known=known)
     if as_json:
         print_json(answers.to_dicts())
         return
     asked = "tail" if head is not None else "head"
-    question = f"({head or '?'}, {relation}, {tail or '?'})"
+    question = f"({short(head or '?')}, {short(relation)}, {short(tail or '?')})"
     console.print(answers_table(question, answers, asked))

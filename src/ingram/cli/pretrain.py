@@ -8,16 +8,20 @@ from typing import Annotated
 import typer
 
 from ingram.cli.options import Json, Threads, parse_settings, use_threads
+from ingram.cli.reading import reads_a_graph, spelled
 from ingram.cli.screen import TrainingScreen, note
 from ingram.cli.train import print_outcome
 from ingram.datasets import open_dataset, open_source
 from ingram.errors import ConfigError
 from ingram.experiments.report import write_report
+from ingram.io.formats import name_of
+from ingram.io.options import ReadOptions
 from ingram.training import preset_config, train
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.loop import Source, resume_config
 
 
+@reads_a_graph
 def pretrain_command(
     graphs: Annotated[
         list[Path],
@@ -27,6 +31,7 @@ def pretrain_command(
             metavar="GRAPH...",
         ),
     ],
+    reading: ReadOptions,
     output: Annotated[Path, typer.Option("-o", "--output", help="The run directory to write.")],
     validate: Annotated[
         list[Path] | None,
@@ -68,7 +73,7 @@ def pretrain_command(
         if seed is not None:
             changes["training.seed"] = seed
         config = preset_config(preset, changes)
-    sources = [Source(path.name, open_source(path)) for path in graphs]
+    sources = [Source(name_of(path), open_source(path, reading)) for path in graphs]
     for source in sources:
         note(f"{source.name}: {source.graph!r}")
     datasets = [open_dataset(one, seed=config.training.seed) for one in validate or [Path("world")]]
@@ -77,5 +82,6 @@ def pretrain_command(
             datasets, config, run, graphs=sources, resume=resume, minutes=minutes, listener=screen
         )
     write_report(run, datasets)
-    names = " ".join(map(str, graphs))
-    print_outcome(outcome, run, f"ingram pretrain {names} -o {output} --resume", as_json)
+    chosen_by = [word for one in validate or [] for word in ("--validate", str(one))]
+    words = ["pretrain", *map(str, graphs), *spelled(reading), *chosen_by]
+    print_outcome(outcome, run, words, as_json)

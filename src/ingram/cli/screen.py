@@ -21,6 +21,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from ingram.cli.names import short
 from ingram.graph import Dataset
 from ingram.training.loop import Listener
 
@@ -40,9 +41,14 @@ def note(text: str) -> None:
     error_console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def printable(label: str) -> Text:
-    """A label as text: no markup, and control characters made visible."""
-    return Text("".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in label))
+def printable(text: str) -> Text:
+    """Text as it is: no markup, and control characters made visible."""
+    return Text("".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text))
+
+
+def named(label: str) -> Text:
+    """A label, printable; an IRI in short."""
+    return printable(short(label))
 
 
 def figure(value: Any) -> str:
@@ -61,7 +67,7 @@ def metrics_table(title: str, table: pl.DataFrame, labels: int) -> Table:
         name = NAMES.get(column, column.replace("hits", "Hits"))
         shown.add_column(name, justify="left" if i < labels else "right")
     for row in table.iter_rows():
-        names = [printable(str(v)) for v in row[:labels]]
+        names = [named(str(v)) for v in row[:labels]]
         shown.add_row(*names, *(figure(v) for v in row[labels:]))
     return shown
 
@@ -88,9 +94,7 @@ def answers_table(title: str, answers: pl.DataFrame, asked: str) -> Table:
     for row in answers.iter_rows(named=True):
         width = round(20 * (row["score"] - low) / (high - low)) if high > low else 20
         mark = ["yes" if row["known"] else ""] if with_known else []
-        shown.add_row(
-            str(row["rank"]), printable(row[asked]), figure(row["score"]), "█" * width, *mark
-        )
+        shown.add_row(str(row["rank"]), named(row[asked]), figure(row["score"]), "█" * width, *mark)
     return shown
 
 

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ingram.cli.options import AllowLeaks, Json, Several, Threads, parse_settings, use_threads
+from ingram.cli.reading import reads_a_graph, spelled
 from ingram.cli.screen import TrainingScreen, console, describe, figure, note, print_json
 from ingram.cli.soundness import insist_on_sound
 from ingram.datasets import open_dataset
 from ingram.errors import ConfigError
 from ingram.experiments.report import write_report
 from ingram.inference.shipped import run_path
+from ingram.io.options import ReadOptions
 from ingram.models import load_model
 from ingram.training import config_from, preset_config, train
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.loop import Outcome, resume_config
 
 
+@reads_a_graph
 def train_command(
     data: Several,
+    reading: ReadOptions,
     output: Annotated[Path, typer.Option("-o", "--output", help="The run directory to write.")],
     preset: Annotated[
         str,
@@ -72,7 +77,7 @@ def train_command(
             config = preset_config(preset, changes)
         else:
             config = config_from(first, preset, changes)
-    datasets = [open_dataset(one, seed=config.training.seed) for one in data]
+    datasets = [open_dataset(one, seed=config.training.seed, options=reading) for one in data]
     for dataset in datasets:
         insist_on_sound(dataset, allow_leaks=allow_leaks)
         note(describe(dataset))
@@ -81,12 +86,11 @@ def train_command(
             datasets, config, run, resume=resume, minutes=minutes, start=first, listener=screen
         )
     write_report(run, datasets)
-    names = " ".join(map(str, data))
-    print_outcome(outcome, run, f"ingram train {names} -o {output} --resume", as_json)
+    print_outcome(outcome, run, ["train", *map(str, data), *spelled(reading)], as_json)
 
 
-def print_outcome(outcome: Outcome, run: RunDirectory, go_on: str, as_json: bool) -> None:
-    """How a run ended and where its report is; ``go_on`` is the command that resumes it."""
+def print_outcome(outcome: Outcome, run: RunDirectory, words: list[str], as_json: bool) -> None:
+    """How a run ended and where its report is; ``words`` are the verb and what it was given."""
     if as_json:
         print_json(
             {
@@ -99,12 +103,12 @@ def print_outcome(outcome: Outcome, run: RunDirectory, go_on: str, as_json: bool
             }
         )
     else:
-        _print_outcome(outcome, run, go_on)
+        _print_outcome(outcome, run, words)
     if outcome.stopped == "interrupted":
         raise typer.Exit(130)
 
 
-def _print_outcome(outcome: Outcome, run: RunDirectory, go_on: str) -> None:
+def _print_outcome(outcome: Outcome, run: RunDirectory, words: list[str]) -> None:
     best = outcome.best
     ended = f"{outcome.stopped} at epoch {outcome.epoch:,} after {outcome.seconds:,.0f} s"
     console.print(ended, highlight=False)
@@ -115,5 +119,6 @@ def _print_outcome(outcome: Outcome, run: RunDirectory, go_on: str) -> None:
             highlight=False,
         )
     if outcome.stopped in ("interrupted", "out of time"):
-        console.print(f"go on with: {go_on}", highlight=False, soft_wrap=True)
+        command = shlex.join(["ingram", *words, "-o", str(run.path), "--resume"])
+        console.print(f"go on with: {command}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"report: {run.path / 'report.html'}", highlight=False, soft_wrap=True)

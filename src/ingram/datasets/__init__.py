@@ -8,6 +8,8 @@ from ingram.datasets.checks import Finding, check, ensure_sound
 from ingram.datasets.registry import EMBEDDED, NAMES, located
 from ingram.graph import Dataset, KnowledgeGraph
 from ingram.io.folder import read_dataset
+from ingram.io.formats import STDIN
+from ingram.io.options import AS_IT_IS, ReadOptions
 from ingram.io.reading import read_graph
 
 __all__ = [
@@ -22,26 +24,30 @@ __all__ = [
 ]
 
 
-def open_dataset(name: str | Path, *, seed: int = 0) -> Dataset:
+def open_dataset(name: str | Path, *, seed: int = 0, options: ReadOptions = AS_IT_IS) -> Dataset:
     """The embedded dataset ``world``, a benchmark such as ``NL-100``, or the dataset at a path.
 
     A folder or file of that name wins. Nothing is fetched: a benchmark that is not in the cache is
-    an error that says how to get it.
+    an error that says how to get it. ``options`` hold for each file of a folder.
     """
     with located(name) as path:
-        return read_dataset(path, seed=seed)
+        return read_dataset(path, seed=seed, options=options)
 
 
-def open_graph(name: str | Path) -> KnowledgeGraph:
+def open_graph(name: str | Path, options: ReadOptions = AS_IT_IS) -> KnowledgeGraph:
     """The graph in a triples file; of a dataset, the observed facts of its inference graph."""
-    return open_dataset(name).inference if _is_dataset(name) else read_graph(name)
+    if _is_file(name):
+        return read_graph(name, options)
+    return open_dataset(name, options=options).inference
 
 
-def open_source(name: str | Path) -> KnowledgeGraph:
+def open_source(name: str | Path, options: ReadOptions = AS_IT_IS) -> KnowledgeGraph:
     """The graph in a triples file, whole; of a dataset, its training graph."""
-    return open_dataset(name).train if _is_dataset(name) else read_graph(name)
+    if _is_file(name):
+        return read_graph(name, options)
+    return open_dataset(name, options=options).train
 
 
-def _is_dataset(name: str | Path) -> bool:
+def _is_file(name: str | Path) -> bool:
     path = Path(name)
-    return path.is_dir() or (str(name) in (*EMBEDDED, *NAMES) and not path.exists())
+    return str(name) == STDIN or (path.exists() and not path.is_dir())

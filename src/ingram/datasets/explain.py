@@ -9,7 +9,9 @@ import polars as pl
 
 from ingram.graph import KnowledgeGraph
 from ingram.io.folder import HELD_OUT_SHARE, read_parts
+from ingram.io.formats import name_of
 from ingram.io.layouts import recognise
+from ingram.io.options import AS_IT_IS, ReadOptions
 from ingram.io.reading import read_graph
 
 TITLES = {
@@ -68,16 +70,16 @@ class Explanation:
     unused: tuple[Path, ...]
 
 
-def explain(path: Path) -> Explanation:
+def explain(path: Path, options: ReadOptions = AS_IT_IS) -> Explanation:
     """Which file of a folder is which.
 
     shared_entities: entities of the training graph that the inference graph has too.
     new_relations: relations of the inference graph (facts, validation, test) that training lacks.
     """
     if not path.is_dir():
-        return _explain_file(path)
+        return _explain_file(path, options)
     layout = recognise(path)
-    tables = read_parts(layout)
+    tables = read_parts(layout, options)
     meanings = INDUCTIVE if layout.inductive else TRANSDUCTIVE
     parts = tuple(_part(p, layout.parts[p], tables[p], meanings[p]) for p in tables)
     return Explanation(
@@ -106,8 +108,8 @@ def _compared(tables: dict[str, pl.DataFrame]) -> tuple[int, int, int]:
     return int(shared), new, second.num_relations
 
 
-def _explain_file(path: Path) -> Explanation:
-    graph = read_graph(path)
+def _explain_file(path: Path, options: ReadOptions) -> Explanation:
+    graph = read_graph(path, options)
     sizes = (graph.num_triples, graph.num_entities, graph.num_relations)
     meaning = (
         f"All triples are one graph. When it is trained on, {HELD_OUT_SHARE:.0%} of them stay as "
@@ -117,7 +119,7 @@ def _explain_file(path: Path) -> Explanation:
     )
     part = Part("train", "one graph", path, *sizes, meaning)
     return Explanation(
-        path.name,
+        name_of(path),
         "file",
         "one file of triples",
         inductive=False,

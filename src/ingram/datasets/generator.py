@@ -226,13 +226,13 @@ def _finish(
 ) -> Generated:
     """The 3:1:1 split, and ids as if the four files had been read back."""
     graph = source.graph
-    whole = KnowledgeGraph.from_labels(graph.decode(cut.inference))
+    whole = KnowledgeGraph.from_labels(graph.with_triples(cut.inference).labelled())
     facts, valid, test = three_way_split(whole, int(rng.integers(2**63)), FACTS_SHARE)
     held_out = [whole.decode(part) for part in (valid, test)]
-    inference = KnowledgeGraph.from_labels(whole.decode(facts.triples), *held_out)
+    inference = KnowledgeGraph.from_labels(facts.labelled(), *held_out)
     dataset = Dataset(
         name,
-        KnowledgeGraph.from_labels(graph.decode(cut.train)),
+        KnowledgeGraph.from_labels(graph.with_triples(cut.train).labelled()),
         inference,
         inference.encode(held_out[0]),
         inference.encode(held_out[1]),

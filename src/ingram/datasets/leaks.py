@@ -2,7 +2,7 @@
 
 Two relations are *consistently* inverse (or twins) if nearly all pairs of the one are pairs of the
 other, reversed (or as they are). The facts of one then answer every question about the other by
-copying, which is what FB15k and WN18 were withdrawn for.
+copying.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ class GraphStatistics:
     and ``all`` degrees. density: triples among the V^2 R possible ones.
     relations: one row each, with ``triples``, ``heads``, ``tails``, ``tails_per_head``,
     ``heads_per_tail``, ``kind`` and ``symmetric``, the share of triples whose reverse is stated.
+    weight: the sum of the triples' weights; None where there are none.
     """
 
     sizes: Sizes
@@ -37,6 +38,7 @@ class GraphStatistics:
     giant_entities: float
     giant_triples: float
     relations: pl.DataFrame
+    weight: float | None = None
 
     @property
     def mean_degree(self) -> float:
@@ -57,6 +59,7 @@ class GraphStatistics:
             "entities": self.sizes.entities,
             "relations": self.sizes.relations,
             "triples": self.sizes.triples,
+            "weight": self.weight,
             "loops": self.loops,
             "density": self.density,
             "mean_degree": self.mean_degree,
@@ -97,7 +100,10 @@ class DatasetStatistics:
         }
 
 
-def graphs_of(statistics: GraphStatistics | DatasetStatistics) -> dict[str, GraphStatistics]:
+Statistics = GraphStatistics | DatasetStatistics
+
+
+def graphs_of(statistics: Statistics) -> dict[str, GraphStatistics]:
     """The graphs by name; a single one is called ``graph``."""
     if isinstance(statistics, GraphStatistics):
         return {"graph": statistics}
@@ -128,6 +134,7 @@ def graph_statistics(graph: KnowledgeGraph) -> GraphStatistics:
         giant_entities=_share(int(members[giant]), sizes.entities),
         giant_triples=_share(int(inside.sum()), len(triples)),
         relations=_relation_table(graph),
+        weight=None if graph.weights is None else float(graph.weights.sum()),
     )
 
 

@@ -15,6 +15,7 @@ from ingram.datasets.statistics import (
     QUANTILES,
     DatasetStatistics,
     GraphStatistics,
+    Statistics,
     graphs_of,
 )
 
@@ -32,7 +33,7 @@ svg{max-width:100%;height:auto}.wide{overflow-x:auto}.quiet{color:#59636e}
 """
 
 
-def statistics_page(title: str, statistics: GraphStatistics | DatasetStatistics) -> str:
+def statistics_page(title: str, statistics: Statistics) -> str:
     """A self-contained page with table 5's figures, distributions and every relation's type."""
     graphs = graphs_of(statistics)
     body = [
@@ -56,10 +57,15 @@ def statistics_page(title: str, statistics: GraphStatistics | DatasetStatistics)
 
 def rows_of(graphs: dict[str, GraphStatistics]) -> list[tuple[str, list[str]]]:
     """The figures that are shown of each graph: a name, and a text for each graph."""
+    each = [g.weight for g in graphs.values()]
+    weights = [("sum of weights", ["-" if w is None else f"{w:,.10g}" for w in each])]
+    if all(w is None for w in each):
+        weights = []
     rows = [
         ("entities", [f"{g.sizes.entities:,}" for g in graphs.values()]),
         ("relations", [f"{g.sizes.relations:,}" for g in graphs.values()]),
         ("triples", [f"{g.sizes.triples:,}" for g in graphs.values()]),
+        *weights,
         ("components", [f"{g.components:,}" for g in graphs.values()]),
         ("entities in giant component", [f"{g.giant_entities:.1%}" for g in graphs.values()]),
         ("triples in giant component", [f"{g.giant_triples:.1%}" for g in graphs.values()]),

@@ -20,10 +20,12 @@ import polars as pl
 from ingram.datasets.synthetic_draw import GroupTriples, draw_group
 from ingram.datasets.synthetic_optimum import SPLITS, HeldOut, Optimum, Tally, hold_out
 from ingram.datasets.synthetic_plan import Group, SyntheticConfig, plan
-from ingram.datasets.writing import describe_folder, write_lines
+from ingram.datasets.writing import describe_folder
 from ingram.errors import DatasetError
-from ingram.graph import Dataset, Ids, KnowledgeGraph, Vocabulary
+from ingram.graph import Dataset, Ids, KnowledgeGraph
 from ingram.io.atomic import creating_folder, replacing
+from ingram.io.tsv import write_tsv
+from ingram.labels import Vocabulary
 
 TRAIN, INFERENCE = 0, 1
 
@@ -131,7 +133,7 @@ def write_synthetic_graph(
     try:
         with replacing(path) as temporary, temporary.open("wb") as file:
             for group in graph_groups(config, seed, TRAIN):
-                write_lines(file, names.decode(group.all))
+                write_tsv(names.decode(group.all), file)
                 count += len(group.all)
                 on_group()
     except OSError as error:
@@ -150,14 +152,14 @@ def write_synthetic_folder(
     with creating_folder(folder) as unfinished:
         with (unfinished / "train.txt").open("wb") as file:
             for group in graph_groups(config, seed, TRAIN):
-                write_lines(file, train.decode(group.all))
+                write_tsv(train.decode(group.all), file)
                 on_group()
         for group, held in inference_groups(config, seed):
             parts: dict[str, Ids] = {"msg": held.facts}
             parts |= {split: held.triples(split) for split in SPLITS}
             for name, triples in parts.items():
                 with (unfinished / f"{name}.txt").open("ab") as file:
-                    write_lines(file, inference.decode(triples))
+                    write_tsv(inference.decode(triples), file)
             tally.add(group, held, config.num_entities)
             on_group()
         report = SyntheticReport(config, seed, rules_of(config), tally.optimum())

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import polars as pl
-
-from ingram.errors import DatasetError
 from ingram.graph import Dataset
 from ingram.io.atomic import creating_folder
+from ingram.io.tsv import write_tsv
 
 RECIPE = "made.json"
 """Where a folder says how it was made."""
@@ -34,18 +32,6 @@ ONE_GRAPH = """\
 """
 
 
-def write_lines(file: Path | IO[bytes], triples: pl.DataFrame) -> None:
-    """``head <tab> relation <tab> tail`` lines; a label that would break a line is refused."""
-    for name in ("head", "relation", "tail"):
-        bad = triples[name].filter(triples[name].str.contains(r"[\t\n\r]"))
-        if len(bad):
-            raise DatasetError(
-                f"want labels without tabs and line breaks, which end a field, got the {name} "
-                f"{bad[0][:60]!r}; rename it before writing"
-            )
-    triples.write_csv(file, include_header=False, separator="\t", quote_style="never")
-
-
 def write_dataset(
     dataset: Dataset, folder: str | Path, *, about: str, recipe: Mapping[str, Any]
 ) -> None:
@@ -55,15 +41,16 @@ def write_dataset(
     """
     inference = dataset.inference
     tables = {
-        "train": dataset.train.decode(dataset.train.triples),
+        "train": dataset.train.labelled(),
         "valid": inference.decode(dataset.valid),
         "test": inference.decode(dataset.test),
     }
     if dataset.inductive:
-        tables["msg"] = inference.decode(inference.triples)
+        tables["msg"] = inference.labelled()
     with creating_folder(Path(folder)) as unfinished:
         for name, table in tables.items():
-            write_lines(unfinished / f"{name}.txt", table)
+            with (unfinished / f"{name}.txt").open("wb") as file:
+                write_tsv(table, file)
         describe_folder(
             unfinished, dataset.name, about, recipe, FOUR_FILES if dataset.inductive else ONE_GRAPH
         )
@@ -75,7 +62,8 @@ def describe_folder(
     """README.md for people, made.json for programs."""
     text = (
         f"# {name}\n\n{about.strip()}\n\n{files}\nEach line of a file is `head<tab>relation<tab>"
-        f"tail`. `{RECIPE}` holds the settings and sizes for programs.\n"
+        f"tail`; facts that have weights have a header and a fourth field. `{RECIPE}` holds the "
+        "settings and sizes for programs.\n"
     )
     (folder / "README.md").write_text(text, encoding="utf-8")
     recipe_text = json.dumps(recipe, ensure_ascii=False, indent=2, allow_nan=False)

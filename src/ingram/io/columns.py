@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from ingram.errors import TriplesError
-from ingram.graph import FIELDS
 from ingram.io.lines import shown
-
-WEIGHT = "weight"
+from ingram.io.options import ReadOptions
+from ingram.labels import FIELDS, WEIGHT
 
 KNOWN_NAMES = (
     FIELDS,
@@ -19,38 +18,6 @@ KNOWN_NAMES = (
     ("source", "relation", "target"),
 )
 """Names that columns are found by, in any case and order, if the caller gives none."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The columns a caller asks for: three names, or three positions from 0; and the weight's.
-
-    header: whether the first record names the columns; None leaves it to the format. weight: None
-    takes a column that is named ``weight``, if there is one; False takes none.
-    """
-
-    columns: Sequence[str | int] | None = None
-    weight: str | int | bool | None = None
-    header: bool | None = None
-
-    def __post_init__(self) -> None:
-        if self.columns is not None and (isinstance(self.columns, str) or len(self.columns) != 3):
-            raise TriplesError(
-                f"columns: want three names or positions, of head, relation and tail, "
-                f"got {self.columns!r}"
-            )
-        if self.weight is True:
-            raise TriplesError("weight: want the name or position of a column, got True")
-
-    @property
-    def by_name(self) -> bool:
-        """Whether only a header can say which columns are meant."""
-        return any(isinstance(c, str) for c in (*(self.columns or ()), self.weight))
-
-    @property
-    def silent(self) -> bool:
-        """Whether the caller left everything to the file."""
-        return self.columns is None and self.weight is None
 
 
 @dataclass(frozen=True)
@@ -79,15 +46,17 @@ def named(names: Sequence[str]) -> tuple[int, int, int] | None:
     return None
 
 
-def pick(where: str, wanted: Wanted, width: int, names: Sequence[str] | None) -> Picked | None:
+def pick(
+    where: str, options: ReadOptions, width: int, names: Sequence[str] | None
+) -> Picked | None:
     """The wanted columns of a table that is ``width`` wide; None if it is not three wide.
 
     ``names`` are the table's own, or None if it has none. A column that is asked for and not
     there is an error.
     """
-    weight = _weight(where, wanted, width, names)
-    if wanted.columns is not None:
-        head, relation, tail = (_position(where, c, width, names) for c in wanted.columns)
+    weight = _weight(where, options, width, names)
+    if options.columns is not None:
+        head, relation, tail = (_position(where, c, width, names) for c in options.columns)
         return Picked((head, relation, tail), weight, width)
     found = named(names) if names is not None else None
     if found is None:
@@ -98,11 +67,13 @@ def pick(where: str, wanted: Wanted, width: int, names: Sequence[str] | None) ->
     return Picked(found, weight, width)
 
 
-def _weight(where: str, wanted: Wanted, width: int, names: Sequence[str] | None) -> int | None:
-    if wanted.weight is False:
+def _weight(
+    where: str, options: ReadOptions, width: int, names: Sequence[str] | None
+) -> int | None:
+    if options.weight is False:
         return None
-    if wanted.weight is not None:
-        return _position(where, wanted.weight, width, names)
+    if options.weight is not None:
+        return _position(where, options.weight, width, names)
     lowered = [name.strip().lower() for name in names or ()]
     return lowered.index(WEIGHT) if lowered.count(WEIGHT) == 1 else None
 
@@ -123,7 +94,7 @@ def no_columns(where: str, names: Sequence[str]) -> TriplesError:
     """The error for a table of which no one can say what its columns are."""
     return TriplesError(
         f"{where}: want columns head, relation, tail (or three columns in all), "
-        f"{_listed(names)}; say which with columns="
+        f"{_listed(names)}; say which with the option columns"
     )
 
 

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 import polars as pl
 
 from ingram.errors import TriplesError
-from ingram.io.columns import Picked, Wanted, checked, named, no_columns, pick
+from ingram.io.columns import Picked, checked, named, no_columns, pick
 from ingram.io.lines import BOM, LINE, chunks, not_utf8, shown
+from ingram.io.options import ReadOptions
 from ingram.io.source import Source
 
 WIDE = 50
@@ -25,7 +26,7 @@ _FIELD = re.compile(f"{_QUOTED}|{_PLAIN}")
 _END = re.compile(r"\r?(?:\n|\Z)")
 
 
-def read_csv(source: Source, wanted: Wanted) -> Iterator[pl.DataFrame]:
+def read_csv(source: Source, options: ReadOptions) -> Iterator[pl.DataFrame]:
     """Blocks of labelled triples. Rows without any value are skipped."""
     picked = None
     for first, block in _record_blocks(source):
@@ -38,7 +39,7 @@ def read_csv(source: Source, wanted: Wanted) -> Iterator[pl.DataFrame]:
             start = next((fields for fields in records if any(fields)), None)
             if start is None:
                 continue
-            picked, is_header = _begin(source.name, start, wanted, records.number)
+            picked, is_header = _begin(source.name, start, options, records.number)
             if is_header:
                 text, first = text[records.place :], records.next_number
         yield _parse(source.name, text, first, picked)
@@ -77,17 +78,16 @@ def _last_end(block: bytes) -> int:
     return 0
 
 
-def _begin(name: str, fields: list[str], wanted: Wanted, number: int) -> tuple[Picked, bool]:
+def _begin(name: str, fields: list[str], options: ReadOptions, number: int) -> tuple[Picked, bool]:
     """Which columns the first record stands for, and whether it is a header."""
-    header = wanted.header
+    header = options.header
     if header is None:
-        header = wanted.by_name or (wanted.columns is None and named(fields) is not None)
-    picked = pick(name, wanted, len(fields), fields if header else None)
+        header = options.by_name or (options.columns is None and named(fields) is not None)
+    picked = pick(name, options, len(fields), fields if header else None)
     if picked is None:
         if header:
             raise no_columns(name, fields)
-        want = 3 if wanted.weight in (None, False) else 4
-        raise _ragged(name, number, fields, want)
+        raise _ragged(name, number, fields, 4 if options.weighted else 3, first=True)
     return picked, header
 
 
@@ -129,10 +129,13 @@ def _find_fault(name: str, text: str, first: int, width: int) -> None:
             raise _ragged(name, records.number, fields, width)
 
 
-def _ragged(name: str, number: int, fields: list[str], width: int) -> TriplesError:
+def _ragged(
+    name: str, number: int, fields: list[str], width: int, *, first: bool = False
+) -> TriplesError:
+    more = first and len(fields) > width
     return TriplesError(
         f"{name}:{number}: want {width} comma-separated fields, got {len(fields)}: "
-        f"{shown(','.join(fields))}; columns= chooses among more"
+        f"{shown(','.join(fields))}{'; the option columns chooses among more' if more else ''}"
     )
 
 
@@ -151,8 +154,9 @@ class _Records:
         while self.place < len(self.text):
             self.number = self.next_number
             begin = self.place
-            yield self._record()
+            record = self._record()
             self.next_number += self.text.count("\n", begin, self.place)
+            yield record
 
     def _record(self) -> list[str]:
         fields = []

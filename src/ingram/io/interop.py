@@ -16,7 +16,8 @@ import numpy as np
 import polars as pl
 
 from ingram.errors import MissingPackageError, TriplesError
-from ingram.graph import KnowledgeGraph, Vocabulary
+from ingram.graph import KnowledgeGraph
+from ingram.labels import Vocabulary
 
 if TYPE_CHECKING:
     import networkx as nx

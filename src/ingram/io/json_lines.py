@@ -11,15 +11,16 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from ingram.errors import TriplesError
-from ingram.io.columns import Picked, Wanted, checked, no_columns, pick
+from ingram.io.columns import Picked, checked, no_columns, pick
 from ingram.io.lines import line_blocks, lines_of, short, shown
+from ingram.io.options import ReadOptions
 from ingram.io.source import Source
 
 _SURROGATE = r"\\u[dD][89a-fA-F]"
 _HALF = re.compile("[\ud800-\udfff]")
 
 
-def read_json_lines(source: Source, wanted: Wanted) -> Iterator[pl.DataFrame]:
+def read_json_lines(source: Source, options: ReadOptions) -> Iterator[pl.DataFrame]:
     """Blocks of labelled triples. Other keys are ignored; a number as a label is its text."""
     chosen, keys = None, []
     for first, block in line_blocks(source):
@@ -29,7 +30,7 @@ def read_json_lines(source: Source, wanted: Wanted) -> Iterator[pl.DataFrame]:
             continue
         if chosen is None:
             keys = list(_object(source.name, *lines.row(0)))
-            chosen = pick(source.name, wanted, len(keys), keys)
+            chosen = pick(source.name, options, len(keys), keys)
             if chosen is None:
                 raise no_columns(source.name, keys)
         yield _parse(source.name, lines, keys, chosen)

@@ -11,13 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingram.errors import DatasetError
+from ingram.io.formats import FORMATS, compression_of
 
 PARTS = ("train", "facts", "valid", "test")
-COMPRESSED = (".gz", ".zst", ".bz2")
-SUFFIXES = (
-    *(".txt", ".tsv", ".csv", ".parquet", ".jsonl", ".ndjson"),
-    *(".nt", ".nq", ".ttl", ".trig", ".rdf"),
-)
 PAIR_SUFFIX = "_ind"
 VALID = ("valid", "validation", "dev", "val")
 
@@ -133,13 +129,9 @@ def recognise(folder: str | Path) -> Layout:
 
 def stem(path: Path) -> str | None:
     """The name without its suffixes, ``train`` of ``train.tsv.gz``; none if it is no data file."""
-    name = path.name
-    for packed in COMPRESSED:
-        name = name.removesuffix(packed)
-    for suffix in SUFFIXES:
-        if name.endswith(suffix) and len(name) > len(suffix):
-            return name.removesuffix(suffix)
-    return None
+    plain = path.with_suffix("") if compression_of(path) else path
+    known = any(plain.suffix.lower() in suffixes for suffixes in FORMATS.values())
+    return plain.stem if known else None
 
 
 def _index(folder: Path) -> Index:

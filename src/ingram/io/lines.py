@@ -16,6 +16,9 @@ LINE = 16 * 2**20
 
 BOM = b"\xef\xbb\xbf"
 
+ROWS = 2**20
+"""Triples that are turned into text together."""
+
 
 def line_blocks(source: Source) -> Iterator[tuple[int, bytes]]:
     """Blocks of whole lines, each with its first line's number; without a byte order mark."""

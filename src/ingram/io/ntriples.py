@@ -7,16 +7,16 @@ unusual in a line, be it right or wrong, is left to the RDF parser, so the resul
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 
 from ingram.errors import TriplesError
-from ingram.graph import FIELDS
-from ingram.io.lines import line_blocks, lines_of
+from ingram.io.lines import ROWS, line_blocks, lines_of
 from ingram.io.rdf_terms import Labels, faults, parser
 from ingram.io.source import Source
 from ingram.io.terms import terms
+from ingram.labels import FIELDS, WEIGHT
 
 _IRI = r'<[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*>'
 _BLANK = r"_:[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?"
@@ -103,15 +103,16 @@ def _parse_each(
     return places, quads
 
 
-def ntriples_lines(table: pl.DataFrame) -> bytes:
+def write_ntriples(table: pl.DataFrame, file: IO[bytes]) -> None:
     """Triples as lines of N-Triples. Weights have no place there."""
-    if "weight" in table.columns:
+    if WEIGHT in table.columns:
         raise TriplesError("N-Triples has no place for weights; write TSV or Parquet")
-    written = {}
-    for field in FIELDS:
-        labels = table[field].unique()
-        made = terms(labels, blanks=field != "relation")
-        written[field] = table[field].replace_strict(labels, made)
-    line = pl.concat_str(*(pl.col(field) for field in FIELDS), separator=" ") + " ."
-    text = str(pl.DataFrame(written).select(line.str.join("\n")).item())
-    return f"{text}\n".encode()
+    for rows in table.iter_slices(ROWS):
+        written = {}
+        for field in FIELDS:
+            labels = rows[field].unique()
+            made = terms(labels, blanks=field != "relation")
+            written[field] = rows[field].replace_strict(labels, made)
+        line = pl.concat_str(*(pl.col(field) for field in FIELDS), separator=" ") + " ."
+        text = str(pl.DataFrame(written).select(line.str.join("\n")).item())
+        file.write(f"{text}\n".encode())

@@ -6,20 +6,24 @@ and its number a line.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
-from polars.exceptions import PolarsError
 
 from ingram.errors import TriplesError
+from ingram.io.lines import line_blocks, lines_of
+from ingram.io.source import opened
 
+COUNT = re.compile(r"\s*[0-9]{1,18}\s*")
 LABELLED = r"^(?P<label>.*\S)\s+(?P<id>\d+)\s*$"
 NUMBERED = r"^\s*(?P<head>\d+)\s+(?P<tail>\d+)\s+(?P<relation>\d+)\s*$"
 
 
-def read_dictionary(path: Path) -> pl.DataFrame:
+def read_dictionary(path: Path, limit: int | None = None) -> pl.DataFrame:
     """Columns id and label of ``entity2id`` or ``relation2id``."""
-    table = _read(path, LABELLED, "a label and its number").cast({"id": pl.Int64}, strict=False)
+    table = _read(path, LABELLED, "a label and its number", limit)
+    table = table.cast({"id": pl.Int64}, strict=False)
     for column in ("id", "label"):
         twice = table.filter(pl.col(column).is_duplicated() | pl.col(column).is_null())
         if len(twice):
@@ -28,9 +32,11 @@ def read_dictionary(path: Path) -> pl.DataFrame:
     return table.select("id", "label")
 
 
-def read_numbered(path: Path, entities: pl.DataFrame, relations: pl.DataFrame) -> pl.DataFrame:
+def read_numbered(
+    path: Path, entities: pl.DataFrame, relations: pl.DataFrame, limit: int | None = None
+) -> pl.DataFrame:
     """Labelled triples, columns head, relation, tail, of a file of numbers."""
-    numbers = _read(path, NUMBERED, "the numbers of head, tail and relation")
+    numbers = _read(path, NUMBERED, "the numbers of head, tail and relation", limit)
     columns = []
     for column, names in (("head", entities), ("relation", relations), ("tail", entities)):
         ids = numbers.select(pl.col(column).cast(pl.Int64, strict=False).alias("id"))
@@ -45,14 +51,13 @@ def read_numbered(path: Path, entities: pl.DataFrame, relations: pl.DataFrame) -
     return pl.DataFrame(columns)
 
 
-def _read(path: Path, pattern: str, wanted: str) -> pl.DataFrame:
+def _read(path: Path, pattern: str, wanted: str, limit: int | None) -> pl.DataFrame:
     """The pattern's groups as columns, and the line's number."""
-    try:
-        lines = pl.read_lines(path).with_row_index("number", offset=1)
-    except (PolarsError, OSError) as error:
-        raise TriplesError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
+    with opened(path, limit=limit) as source:
+        blocks = [lines_of(source.name, first, block) for first, block in line_blocks(source)]
+    lines = pl.concat(blocks) if blocks else pl.DataFrame(schema={"line": pl.String})
     lines = lines.filter(pl.col("line").str.strip_chars() != "")
-    if not len(lines) or not lines["line"][0].strip().isdecimal():
+    if not len(lines) or not COUNT.fullmatch(lines["line"][0]):
         first = lines["line"][0][:60] if len(lines) else "an empty file"
         raise TriplesError(f"{path}:1: want the number of lines that follow, got {first!r}")
     count, body = int(lines["line"][0]), lines[1:]

@@ -13,27 +13,28 @@ import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
 from ingram.errors import TriplesError
-from ingram.graph import FIELDS
-from ingram.io.columns import Wanted, checked, no_columns, pick
+from ingram.io.columns import checked, no_columns, pick
 from ingram.io.lines import chunks, short
+from ingram.io.options import ReadOptions
 from ingram.io.source import Source
+from ingram.labels import FIELDS
 
 ROWS = 2**18
 LEAST = 6
 """Bytes of the shortest triple in text: a row is counted as no less against the limit."""
 
 
-def read_parquet(source: Source, wanted: Wanted) -> Iterator[pl.DataFrame]:
+def read_parquet(source: Source, options: ReadOptions) -> Iterator[pl.DataFrame]:
     """Blocks of labelled triples, from columns of text or whole numbers."""
     try:
         with _muted():
-            blocks = list(_read(source, wanted))
+            blocks = list(_read(source, options))
     except (PolarsError, OSError, OverflowError, PanicException) as error:
         raise TriplesError(f"{source.name}: want Parquet, got {short(str(error))}") from error
     yield from blocks
 
 
-def _read(source: Source, wanted: Wanted) -> Iterator[pl.DataFrame]:
+def _read(source: Source, options: ReadOptions) -> Iterator[pl.DataFrame]:
     if source.plain_path is not None:
         size = source.plain_path.stat().st_size
         table = pl.scan_parquet(source.plain_path, glob=False)
@@ -42,7 +43,7 @@ def _read(source: Source, wanted: Wanted) -> Iterator[pl.DataFrame]:
         size = len(data)
         table = pl.scan_parquet(io.BytesIO(data))
     schema = table.collect_schema()
-    picked = pick(source.name, wanted, len(schema), schema.names())
+    picked = pick(source.name, options, len(schema), schema.names())
     if picked is None:
         raise no_columns(source.name, schema.names())
     for name in [schema.names()[i] for i in picked.triple]:

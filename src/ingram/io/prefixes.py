@@ -7,9 +7,8 @@ label.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-
-import polars as pl
 
 WELL_KNOWN = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -52,29 +51,30 @@ WELL_KNOWN = {
 }
 """Prefixes that everyone writes the same way; a file's own come before them."""
 
+_LOCAL = re.compile(r"[^/#]+")
+
 
 def shorten(label: str, prefixes: Mapping[str, str] | None = None) -> str:
-    """One label as it is shown: by the longest namespace that fits, else as it is."""
-    return str(shortened(pl.Series([label]), prefixes)[0])
-
-
-def shortened(labels: pl.Series, prefixes: Mapping[str, str] | None = None) -> pl.Series:
-    """Labels as they are shown, distinct ones shown distinctly.
+    """One label as it is shown: by the longest namespace that fits, else as it is.
 
     ``prefixes`` (such as :func:`ingram.io.rdf.read_prefixes` finds) come before the well-known
-    ones. What is left after a namespace may hold no further ``/`` or ``#``. A short form that two
-    labels would share, or that is a label itself, is given to neither.
+    ones. What is left after a namespace may hold no further ``/`` or ``#``.
     """
-    known = {**WELL_KNOWN, **(prefixes or {})}
-    text = pl.col("label")
-    forms = []
-    for prefix, namespace in sorted(known.items(), key=lambda item: -len(item[1])):
-        rest = text.str.strip_prefix(namespace)
-        fits = text.str.starts_with(namespace) & rest.str.contains(r"^[^/#]+$")
-        forms.append(pl.when(fits).then(pl.lit(f"{prefix}:") + rest))
-    table = pl.DataFrame({"label": labels.unique()})
-    table = table.with_columns(pl.coalesce(*forms, text).alias("short"))
-    short = pl.col("short")
-    taken = short.is_duplicated() | ((short != text) & short.is_in(text.implode()))
-    table = table.with_columns(pl.when(taken).then(text).otherwise(short).alias("short"))
-    return labels.replace(table["label"], table["short"])
+    found, form = "", label
+    for prefix, namespace in _known(prefixes).items():
+        if len(namespace) > len(found) and label.startswith(namespace):
+            rest = label[len(namespace) :]
+            if _LOCAL.fullmatch(rest):
+                found, form = namespace, f"{prefix}:{rest}"
+    return form
+
+
+def expand(short: str, prefixes: Mapping[str, str] | None = None) -> str:
+    """The label that :func:`shorten` shows so; what has no known prefix stays as it is."""
+    prefix, colon, rest = short.partition(":")
+    namespace = _known(prefixes).get(prefix) if colon and _LOCAL.fullmatch(rest) else None
+    return short if namespace is None else namespace + rest
+
+
+def _known(prefixes: Mapping[str, str] | None) -> dict[str, str]:
+    return {**WELL_KNOWN, **(prefixes or {})}

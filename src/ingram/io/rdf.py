@@ -12,15 +12,14 @@ from pathlib import Path
 import polars as pl
 
 from ingram.errors import TriplesError
-from ingram.graph import FIELDS
-from ingram.io.formats import format_of
+from ingram.io.formats import RDF, format_of
 from ingram.io.lines import shown
 from ingram.io.ntriples import read_line_rdf
-from ingram.io.rdf_terms import NAMES, Labels, faults, parser
+from ingram.io.rdf_terms import Labels, faults, parser
 from ingram.io.source import Source, opened
 from ingram.io.terms import labels_of
+from ingram.labels import FIELDS
 
-RDF_FORMATS = tuple(NAMES)
 ROWS = 2**17
 ENTITY = 256
 """Bytes of the longest XML entity: a namespace fits, a bomb does not."""
@@ -37,11 +36,11 @@ def read_rdf(
     source: Source, kind: str, *, literals: bool = False, base: str | None = None
 ) -> Iterator[pl.DataFrame]:
     """Blocks of labelled triples. Those with a literal as object are left out, and counted."""
-    by_line = kind in ("nt", "nq")
-    labels = Labels(source.name, keep_literals=literals, renumber=not by_line)
-    read = (
-        read_line_rdf(source, kind, labels) if by_line else _read_tree(source, kind, base, labels)
-    )
+    labels = Labels(source.name, kind, keep_literals=literals)
+    if kind in ("nt", "nq"):
+        read = read_line_rdf(source, kind, labels)
+    else:
+        read = _read_tree(source, kind, base, labels)
     for block in read:
         yield block.select(
             labels_of(block["head"]),
@@ -73,7 +72,7 @@ def _stream(source: Source, kind: str) -> io.BufferedReader:
 def read_prefixes(path: str | Path, *, format: str | None = None) -> dict[str, str]:  # noqa: A002
     """The prefixes that a Turtle, TriG or RDF/XML file declares before its first triple."""
     kind = format_of(path, format)
-    if kind not in RDF_FORMATS:
+    if kind not in RDF:
         raise TriplesError(f"{path}: want RDF, got {kind}")
     with opened(path) as source, faults(source.name, kind):
         quads = parser(_stream(source, kind), kind)

@@ -35,16 +35,16 @@ _MADE_UP = re.compile(r"[a-f][0-9a-f]{20,31}|anon[0-9]+")
 class Labels:
     """Labels of quads, one after the other, and how many were left out and why.
 
-    ``renumber`` is for formats with nameless blank nodes: the parser makes names up for them, at
-    random, and here they are numbered, so that a file always gives the same labels.
+    Outside of N-Triples and N-Quads blank nodes may be nameless: the parser makes names up for
+    them, at random, and here they are numbered, so that a file always gives the same labels.
     """
 
-    def __init__(self, name: str, *, keep_literals: bool = False, renumber: bool = False) -> None:
+    def __init__(self, name: str, kind: str, *, keep_literals: bool = False) -> None:
         self.name = name
         self.keep_literals = keep_literals
         self.literals = 0
         self.quoted = 0
-        self._renumber = renumber
+        self._by_line = kind in ("nt", "nq")
         self._numbers: dict[str, str] = {}
 
     def __call__(self, quad: Any) -> tuple[str, str, str] | None:
@@ -70,14 +70,14 @@ class Labels:
 
     def _iri(self, value: str) -> str:
         if not _SCHEME.match(value):
+            hint = "" if self._by_line else "; say with the option base what it is relative to"
             raise TriplesError(
-                f"{self.name}: want whole IRIs, got the relative {short(value)!r}; "
-                "say with base= what it is relative to"
+                f"{self.name}: want whole IRIs, got the relative {short(value)!r}{hint}"
             )
         return value
 
     def _blank(self, name: str) -> str:
-        if not (self._renumber and _MADE_UP.fullmatch(name)):
+        if self._by_line or not _MADE_UP.fullmatch(name):
             return "_:" + name
         return self._numbers.setdefault(name, f"_:anon{len(self._numbers) + 1}")
 

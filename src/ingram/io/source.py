@@ -84,7 +84,7 @@ class Source(io.RawIOBase):
         if unpacked > allowed:
             raise TriplesError(
                 f"{self.name}: unpacks to more than {allowed:,} bytes, from {packed:,}; "
-                "if it may, say how many with limit="
+                "if it may, say how many with the option limit"
             )
 
     def _trouble(self, error: Exception) -> TriplesError:

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import bz2
 import gzip
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 import zstandard
 
 from ingram.errors import TriplesError
-from ingram.graph import FIELDS, KnowledgeGraph, label_frame
+from ingram.graph import KnowledgeGraph
 from ingram.io.atomic import replacing
-from ingram.io.columns import WEIGHT
 from ingram.io.formats import STDIN, compression_of, format_of
-from ingram.io.lines import BOM
-from ingram.io.ntriples import ntriples_lines
-from ingram.io.tsv import tsv_lines
+from ingram.io.ntriples import write_ntriples
+from ingram.io.tsv import write_tsv
+from ingram.labels import label_frame
 
-ROWS = 2**20
-"""Triples that are turned into text together."""
-
-LINES = {"tsv": tsv_lines, "nt": ntriples_lines}
+WRITERS: dict[str, Callable[[pl.DataFrame, IO[bytes]], None]] = {
+    "tsv": write_tsv,
+    "parquet": lambda table, file: table.write_parquet(file),
+    "nt": write_ntriples,
+}
 
 
 def write_graph(graph: KnowledgeGraph, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
@@ -33,10 +33,7 @@ def write_graph(graph: KnowledgeGraph, path: str | Path, *, format: str | None =
     Reading the file again gives the same triples in the same order. Entities and relations that
     no triple names are not written.
     """
-    table = graph.decode(graph.triples)
-    if graph.weights is not None:
-        table = table.with_columns(pl.Series(WEIGHT, graph.weights))
-    write_triples(table, path, format=format)
+    write_triples(graph.labelled(), path, format=format)
 
 
 def write_triples(table: pl.DataFrame, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
@@ -46,27 +43,13 @@ def write_triples(table: pl.DataFrame, path: str | Path, *, format: str | None =
     ``.bz2`` compress. The file appears when it is whole; one that stood there stays until then.
     """
     kind = format_of(path, format)
-    if kind not in (*LINES, "parquet"):
+    if kind not in WRITERS:
         raise TriplesError(f"{path}: want tsv, parquet or nt to write, got {kind}")
     if str(path) == STDIN:
         raise TriplesError("want a file to write to, got - for standard input")
     table = label_frame(table)
     with _packed(Path(path)) as file:
-        if kind == "parquet":
-            table.write_parquet(file)
-            return
-        if kind == "tsv":
-            file.write(_tsv_start(table))
-        for rows in table.iter_slices(ROWS):
-            file.write(LINES[kind](rows))
-
-
-def _tsv_start(table: pl.DataFrame) -> bytes:
-    """A header over weights; a byte order mark before a label that would lose its own."""
-    if WEIGHT in table.columns:
-        return ("\t".join((*FIELDS, WEIGHT)) + "\n").encode()
-    marked = len(table) > 0 and table["head"][0].encode().startswith(BOM)
-    return BOM if marked else b""
+        WRITERS[kind](table, file)
 
 
 @contextmanager
