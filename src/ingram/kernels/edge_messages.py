@@ -7,9 +7,9 @@ For query q, node v and the edges e into v, from node x of kind k::
 Shapes: Q queries, N nodes, D channels; ``states`` (Q, N, D); ``weights`` (R, K, D), one table for
 each distinct row; ``rows`` (Q,) long, which table a query reads; ``scale`` (N,).
 
-A query's states fit in a core's cache where those of all queries do not, so a thread takes whole
-queries. Within a query the gradients of sources and weights are scattered in the same pass that
-gathers, and no two threads write to the same place.
+A query's states fit in a core's cache where those of all queries do not, so a thread works query
+by query. The gradients of sources and weights are scattered in the same pass that gathers, a whole
+query on one thread, so no two threads write to the same place.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _fused(
     arrays += _arrays(out)
     parallel.run(
         lambda start, stop: _forward(start, stop, *arrays),
-        len(states),
+        len(states) * states.shape[1],
         work=len(states) * len(sources),
     )
     return out
@@ -138,19 +138,19 @@ def _indices(*tensors: Tensor) -> list[Any]:
 
 @compiled
 def _forward(start, stop, states, weights, rows, scale, pointers, sources, kinds, out):
+    """Rows start : stop of Q * N: even one query is shared among threads."""
     count, width = states.shape[1:]
-    for q in range(start, stop):
-        state, weight, result = states[q], weights[rows[q]], out[q]
-        for v in range(count):
-            into = result[v]
+    for row in range(start, stop):
+        q, v = row // count, row % count
+        state, weight, into = states[q], weights[rows[q]], out[q, v]
+        for c in range(width):
+            into[c] = 0
+        for e in range(pointers[v], pointers[v + 1]):
+            source, kind = state[sources[e]], weight[kinds[e]]
             for c in range(width):
-                into[c] = 0
-            for e in range(pointers[v], pointers[v + 1]):
-                source, kind = state[sources[e]], weight[kinds[e]]
-                for c in range(width):
-                    into[c] += source[c] * kind[c]
-            for c in range(width):
-                into[c] *= scale[v]
+                into[c] += source[c] * kind[c]
+        for c in range(width):
+            into[c] *= scale[v]
 
 
 @compiled
