@@ -37,6 +37,9 @@ class TrainingConfig(BaseModel):
     )
     dynamic_split: bool = Field(True, description="false: one split for the whole run")
     validate_every: Count = Field(200, description="epochs between validations and checkpoints")
+    keep: Literal["best", "last"] = Field(
+        "best", description="the weights of the best validation, or of the last: no choice at all"
+    )
     patience: Count | None = Field(
         None, description="stop after so many validations without a better one"
     )
@@ -169,7 +172,7 @@ PRESETS: dict[str, Config | QueryConfig] = {
     "default": Config(),
     "paper": PAPER,
     "ingram-q": QueryConfig(),
-    "pretrain": QueryConfig(training=QueryTraining(epochs=800, validate_every=40)),
+    "pretrain": QueryConfig(training=QueryTraining(epochs=800, validate_every=40, keep="last")),
 }
 """``default`` is the embedding model, stable: several draws, and a collapse is recovered from.
 ``paper`` follows the published defaults and protocol: one draw, tested with the weights and draw

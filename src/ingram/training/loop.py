@@ -223,9 +223,9 @@ class _Run:
         if trouble:
             record["collapse"] = trouble
         self.run.append_metrics(record)
-        progress.stale += 1
-        if finite and figures["mrr"] > progress.best.get("mrr", 0.0):
-            progress.stale = 0
+        better = figures["mrr"] > progress.best.get("mrr", 0.0)
+        progress.stale = 0 if finite and better else progress.stale + 1
+        if finite and (better or self.settings.keep == "last"):
             progress.best = {"epoch": progress.epoch, **figures}
             model.save(self.run.model_path, {**self.origin, "valid": progress.best, **made})
         self.listener.validated(record)
