@@ -90,3 +90,37 @@ def attention_cases(draw, dtype: torch.dtype, *, kinds: bool, bias: bool) -> Att
         group_by_destination(*edges.T, nodes),
         mean_loop=kinds and draw(st.booleans()),
     )
+
+
+@dataclass(frozen=True)
+class MessageCase:
+    """Arguments of ``edge_messages``, in its order: states, weights, rows, scale, edges."""
+
+    states: Tensor
+    weights: Tensor
+    rows: Tensor
+    scale: Tensor
+    edges: Adjacency
+
+
+@st.composite
+def message_cases(draw, dtype: torch.dtype) -> MessageCase:
+    """Q queries that read R tables of K kinds; nodes and kinds without edges, or none at all."""
+    nodes, types = draw(st.integers(1, 6)), draw(st.integers(1, 4))
+    tables, width = draw(st.integers(1, 3)), draw(st.integers(1, 9))
+    node = st.integers(0, nodes - 1)
+    edge = st.tuples(node, node, st.integers(0, types - 1))
+    edges = np.array(draw(st.lists(edge, max_size=20)), np.int64).reshape(-1, 3)
+    rows = draw(st.lists(st.integers(0, tables - 1), min_size=0, max_size=4))
+    generator = torch.Generator().manual_seed(draw(seeds))
+
+    def table(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
+
+    return MessageCase(
+        table(len(rows), nodes, width),
+        table(tables, types, width),
+        torch.tensor(rows, dtype=torch.long),
+        table(nodes),
+        group_by_destination(*edges.T, nodes),
+    )

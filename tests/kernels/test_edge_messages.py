@@ -1,0 +1,176 @@
+"""The fused messages against the plain form and against sums written out."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingram.kernels import parallel
+from ingram.kernels.adjacency import Adjacency, group_by_destination
+from ingram.kernels.edge_messages import edge_messages
+from tests.strategies import MessageCase, message_cases
+
+TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4}
+BACKENDS = ["fused", "plain"]
+
+
+def messages(case: MessageCase, backend: str):
+    return edge_messages(
+        case.states, case.weights, case.rows, case.scale, case.edges, backend=backend
+    )
+
+
+def forward_and_gradients(case: MessageCase, backend: str):
+    """Output and the gradients of states and weights, for a fixed direction."""
+    inputs = [t.detach().clone().requires_grad_() for t in (case.states, case.weights)]
+    out = messages(replace(case, states=inputs[0], weights=inputs[1]), backend)
+    direction = torch.linspace(-1, 1, out.numel(), dtype=out.dtype).view_as(out)
+    return [out.detach(), *torch.autograd.grad((out * direction).sum(), inputs)]
+
+
+def assert_agree(found, wanted, tolerance):
+    """Relative to the largest number of each array: a sum of terms is as good as its terms."""
+    for one, other in zip(found, wanted, strict=True):
+        assert one.dtype == other.dtype
+        scale = max([1.0, *other.abs().flatten().tolist()])
+        torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance * scale)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
+@given(data=st.data())
+def test_fused_and_plain_agree(dtype, data):
+    case = data.draw(message_cases(dtype))
+    fused, plain = (forward_and_gradients(case, backend) for backend in BACKENDS)
+    assert_agree(fused, plain, TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@given(case=message_cases(torch.float64))
+def test_a_node_gets_the_sum_over_the_edges_into_it(backend, case):
+    """Edge by edge, from the formula."""
+    edges, wanted = case.edges, torch.zeros_like(case.states)
+    for q, row in enumerate(case.rows):
+        for v in range(edges.num_nodes):
+            for e in range(edges.pointers[v], edges.pointers[v + 1]):
+                term = case.states[q, edges.sources[e]] * case.weights[row, edges.kinds[e]]
+                wanted[q, v] += case.scale[v] * term
+    torch.testing.assert_close(messages(case, backend), wanted, rtol=1e-9, atol=1e-9)
+
+
+def table(seed, *shape, dtype=torch.float64):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+
+
+def random_case(dtype=torch.float64, *, queries=4, tables=2, nodes=5, types=3, width=3, edges=14):
+    rng = np.random.default_rng(0)
+    ends = rng.integers(0, (nodes, nodes, types), (edges, 3))
+    return MessageCase(
+        table(1, queries, nodes, width, dtype=dtype),
+        table(2, tables, types, width, dtype=dtype),
+        torch.arange(queries) % tables,
+        table(3, nodes, dtype=dtype),
+        group_by_destination(*ends.T, nodes),
+    )
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_two_queries_on_two_nodes_are_worked_by_hand(backend):
+    """Node 0 has a loop and two edges from node 1, one twice over; node 1 has none."""
+    edges = Adjacency(
+        torch.tensor([0, 3, 3]),
+        torch.tensor([0, 1, 1], dtype=torch.int32),
+        torch.tensor([0, 1, 1], dtype=torch.int32),
+    )
+    states = torch.tensor([[[1.0], [2.0]], [[3.0], [4.0]]])
+    weights = torch.tensor([[[5.0], [7.0]], [[11.0], [13.0]]])
+    case = MessageCase(states, weights, torch.tensor([1, 0]), torch.tensor([0.5, 9.0]), edges)
+    # Query 0 reads the second table: (1 * 11 + 2 * 13 * 2) / 2; query 1 the first.
+    out = messages(case, backend)
+    assert out.squeeze(-1).tolist() == [[(11 + 52) / 2, 0], [(15 + 56) / 2, 0]]
+
+
+def test_fused_gradients_are_the_slopes_of_its_output():
+    case = random_case()
+
+    def fused(states, weights):
+        return messages(replace(case, states=states, weights=weights), "fused")
+
+    inputs = (case.states.requires_grad_(), case.weights.requires_grad_())
+    assert torch.autograd.gradcheck(fused, inputs)
+
+
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
+@pytest.mark.parametrize("part", ["states", "weights", "scale"])
+def test_a_diverged_input_shows_in_the_output_and_the_gradients(part, bad):
+    case = random_case()
+    getattr(case, part).view(-1)[4] = bad
+    fused, plain = (forward_and_gradients(case, backend) for backend in BACKENDS)
+    assert not all(array.isfinite().all() for array in fused)
+    for one, other in zip(fused, plain, strict=True):
+        torch.testing.assert_close(one, other, equal_nan=True)
+
+
+def test_the_ops_pass_opcheck():
+    case = random_case()
+    graph = (case.edges.pointers, case.edges.sources, case.edges.kinds)
+    rest = (case.rows, case.scale, *graph)
+    tensors = [t.clone().requires_grad_() for t in (case.states, case.weights)]
+    torch.library.opcheck(torch.ops.ingram.edge_messages.default, (*tensors, *rest))
+    arguments = (torch.ones_like(case.states), case.states, case.weights, *rest)
+    torch.library.opcheck(torch.ops.ingram.edge_messages_backward.default, arguments)
+
+
+def test_the_op_compiles_whole_with_its_gradient():
+    case = random_case()
+
+    def loss(states, weights):
+        return messages(replace(case, states=states, weights=weights), "auto").square().sum()
+
+    inputs = [t.clone().requires_grad_() for t in (case.states, case.weights)]
+    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    found = torch.autograd.grad(compiled(*inputs), inputs)
+    assert_agree(found, torch.autograd.grad(loss(*inputs), inputs), 1e-12)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
+def test_the_same_inputs_give_the_same_bits_on_any_number_of_threads(dtype, threads, monkeypatch):
+    monkeypatch.setattr(parallel, "SMALLEST_SHARE", 1)
+    case = random_case(dtype, queries=7, tables=3, nodes=30, width=11, edges=300)
+    threads(1)
+    once = forward_and_gradients(case, "fused")
+    for count in (1, 2, 5):
+        threads(count)
+        for one, other in zip(forward_and_gradients(case, "fused"), once, strict=True):
+            assert torch.equal(one, other)
+
+
+def test_a_query_has_the_same_bits_alone_and_among_others():
+    case = random_case(torch.float32, queries=5, nodes=30, width=11, edges=300)
+    together = messages(case, "fused")
+    for q in range(5):
+        alone = replace(case, states=case.states[q : q + 1], rows=case.rows[q : q + 1])
+        assert torch.equal(messages(alone, "fused")[0], together[q])
+
+
+def test_strided_inputs_are_taken_as_they_are():
+    """A transposed table and a slice of a wider one."""
+    case = random_case()
+    strided = replace(
+        case,
+        states=case.states.mT.contiguous().mT,
+        weights=torch.cat([case.weights, case.weights], dim=-1)[..., :3],
+    )
+    assert not strided.states.is_contiguous()
+    assert_agree(*(forward_and_gradients(c, "fused") for c in (strided, case)), 1e-12)
+
+
+def test_the_plain_form_runs_on_a_device_without_data():
+    """Nothing in it names a device or waits for a value."""
+    case, meta = random_case(), torch.device("meta")
+    tensors = (t.to(meta) for t in (case.states, case.weights, case.rows, case.scale))
+    out = edge_messages(*tensors, case.edges.to(meta))
+    assert out.device == meta
+    assert out.shape == (4, 5, 3)
