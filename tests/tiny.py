@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 import torch
 
 from ingram.graph import Dataset
-from ingram.models import InGram, ModelConfig
+from ingram.models import InGram, InGramQ, ModelConfig, QueryModelConfig
+from ingram.models.base import Model
 from ingram.models.ingram import Features
-from ingram.training.config import PRESETS, Config
+from ingram.training.config import PRESETS, Config, QueryConfig
 from tests.strategies import random_graph
 
+M = TypeVar("M", bound=Model)
 SIZES = {
     "relation_width": 3,
     "entity_width": 4,
@@ -20,6 +24,7 @@ SIZES = {
     "entity_heads": 2,
     "bins": 3,
 }
+QUERY_SIZES = {"width": 5, "relation_layers": 2, "entity_layers": 3, "bins": 3}
 
 
 def tiny_config(**changes) -> ModelConfig:
@@ -29,8 +34,22 @@ def tiny_config(**changes) -> ModelConfig:
 
 def random_model(config: ModelConfig, seed: int = 0) -> InGram:
     """In float64, every parameter drawn: biases and bin weights start at zero otherwise."""
+    return _drawn(InGram(config, seed=seed), seed)
+
+
+def tiny_query_model_config(**changes) -> QueryModelConfig:
+    """The same for the query-conditioned model."""
+    return QueryModelConfig(**{**QUERY_SIZES, **changes})
+
+
+def random_query_model(config: QueryModelConfig | None = None, seed: int = 0) -> InGramQ:
+    """The same for the query-conditioned model."""
+    return _drawn(InGramQ(config or tiny_query_model_config(), seed=seed), seed)
+
+
+def _drawn(model: M, seed: int) -> M:
     generator = torch.Generator().manual_seed(seed)
-    model = InGram(config, seed=seed).double()
+    model = model.double()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.copy_(0.7 * torch.randn(parameter.shape, generator=generator))
@@ -71,6 +90,23 @@ def tiny_run_config(preset: str = "default", **changes) -> Config:
         "training.epochs": 12,
         "training.validate_every": 4,
         "training.negatives": 3,
+        **{key.replace("__", "."): value for key, value in changes.items()},
+    }
+    return PRESETS[preset].with_settings(settings)
+
+
+def tiny_query_config(preset: str = "ingram-q", **changes) -> QueryConfig:
+    """The same for the query-conditioned model, on tasks small enough to be cut."""
+    settings = {
+        **{f"model.{key}": value for key, value in QUERY_SIZES.items()},
+        "training.epochs": 6,
+        "training.validate_every": 2,
+        "training.steps": 2,
+        "training.queries": 8,
+        "tasks.entities": (4, 12),
+        "tasks.neighbours": (2, 4),
+        "tasks.least_triples": 20,
+        "tasks.most_triples": 50,
         **{key.replace("__", "."): value for key, value in changes.items()},
     }
     return PRESETS[preset].with_settings(settings)

@@ -34,8 +34,8 @@ from ingram.models.config import QueryModelConfig
 from ingram.relation_graph import SIDES, relation_edges_by_side
 
 BUDGET = 2**23
-"""Bytes that the entity states of the questions answered together may take: they are walked over
-many times, in the cache if they fit."""
+"""Bytes that the states of the questions answered together may take: they are walked over many
+times, in the cache if they fit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +167,8 @@ class QueryScorer(GraphScorer):
         order = torch.argsort(relations, stable=True).to(self.model.query.device)
         anchors, relations = anchors.to(order.device)[order], relations.to(order.device)[order]
         scores = self.model.query.new_empty(len(order), self.graph.num_entities)
-        each = 4 * self.model.config.width * max(self.graph.num_entities, 1)
+        nodes = self.graph.num_entities + 2 * self.graph.num_relations
+        each = 4 * self.model.config.width * max(nodes, 1)
         batch = max(1, BUDGET // each)
         for start in range(0, len(order), batch):
             some = slice(start, start + batch)
