@@ -2,11 +2,19 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.sparse import issparse
 
 from ingram.graph import with_inverses
-from ingram.relation_graph import affinities, build_relation_graph, relation_graph_of
-from tests.strategies import graph_of, random_graph
+from ingram.relation_graph import (
+    affinities,
+    build_relation_graph,
+    relation_edges_by_side,
+    relation_graph_of,
+)
+from tests import oracle
+from tests.strategies import graph_of, graphs, random_graph
 
 
 def test_affinity_of_two_relations_sharing_one_head_is_one_quarter():
@@ -51,3 +59,65 @@ def test_facts_and_graph_give_the_same():
     other = relation_graph_of(graph.triples, 9, 3, 4)
     for name in ("rows", "cols", "weights", "bins", "pointers"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def by_side(triples, num_entities, num_relations, num_bins, weights=None):
+    """Two dictionaries {(row, col): bin}, of heads and of tails; no edge stands twice."""
+    edges = relation_edges_by_side(triples, num_entities, num_relations, num_bins, weights)
+    sides = [{}, {}]
+    for row, col, kind in zip(*(part.tolist() for part in edges), strict=True):
+        side, number = divmod(kind, num_bins)
+        assert (row, col) not in sides[side]
+        sides[side][row, col] = number
+    return sides
+
+
+def oracle_by_side(triples, num_entities, num_relations, num_bins):
+    facts = oracle.with_reverses(triples, num_relations)
+    a_h, a_t, _ = oracle.affinity_matrices(facts, num_entities, 2 * num_relations)
+    return [
+        {pair: number - 1 for pair, number in oracle.bins(affinity, num_bins).items()}
+        for affinity in (a_h, a_t)
+    ]
+
+
+@given(graphs(), st.integers(1, 12))
+def test_edges_by_side_are_those_of_the_dense_definition_with_bins_of_their_own(graph, num_bins):
+    sizes = (graph.num_entities, graph.num_relations, num_bins)
+    assert by_side(graph.triples, *sizes) == oracle_by_side(graph.triples, *sizes)
+
+
+@given(graphs(max_triples=12), st.integers(1, 6), st.data())
+def test_a_whole_weight_counts_on_each_side_as_the_triple_written_so_often(graph, num_bins, data):
+    count = graph.num_triples
+    times = data.draw(st.lists(st.integers(1, 3), min_size=count, max_size=count))
+    often = np.repeat(graph.triples, times, axis=0)
+    sizes = (graph.num_entities, graph.num_relations, num_bins)
+    found = by_side(graph.triples, *sizes, np.array(times, float))
+    assert found == oracle_by_side(often, *sizes)
+
+
+def test_relations_that_share_heads_and_relations_that_share_tails_by_hand():
+    # r0 and r1 share head 0; r0 and r2 share tail 1; the inverses 3, 4, 5 the other way round.
+    triples = np.array([[0, 0, 1], [0, 1, 2], [3, 2, 1]])
+    heads, tails = by_side(triples, 4, 3, num_bins=10)
+    # Of 10 affinities two are 1, where r2 and the inverse of r1 stand alone; the rest, a quarter,
+    # shares rank 3. With 10 bins a bin is a rank.
+    alone, shared = (
+        [(2, 2), (4, 4)],
+        [(0, 0), (1, 1), (3, 3), (5, 5), (0, 1), (1, 0), (3, 5), (5, 3)],
+    )
+    assert heads == dict.fromkeys(alone, 0) | dict.fromkeys(shared, 2)
+    turned = {
+        (i, j): heads[(i + 3) % 6, (j + 3) % 6]
+        for i in range(6)
+        for j in range(6)
+        if ((i + 3) % 6, (j + 3) % 6) in heads
+    }
+    assert tails == turned
+    assert tails[0, 2] == tails[2, 0] == tails[3, 4] == tails[4, 3] == 2
+
+
+def test_a_graph_without_triples_has_no_edges_on_either_side():
+    rows, cols, kinds = relation_edges_by_side(np.empty((0, 3), np.int64), 2, 2, 3)
+    assert len(rows) == len(cols) == len(kinds) == 0
