@@ -149,3 +149,12 @@ def test_three_ways_follow_their_seed():
     one, same, other = (three_way_split(graph, seed)[2].tolist() for seed in (1, 1, 2))
     assert one == same
     assert one != other
+
+
+def test_a_split_that_happens_to_leave_nothing_is_drawn_again():
+    """If r0 is taken between 0 and 1, r1 is covered by the last triple left; else one stays."""
+    graph = graph_of([(0, 0, 1), (0, 1, 1), (1, 0, 2)], 3, 2)
+    split = CoveringSplit(graph)
+    for seed in range(30):
+        facts = split.draw(np.random.default_rng(seed))
+        assert facts.tolist() == [False, True, True]

@@ -20,6 +20,9 @@ from ingram.graph import Ids, KnowledgeGraph
 
 log = logging.getLogger(__name__)
 
+TRIES = 50
+"""Splits drawn before one that leaves no targets is accepted."""
+
 
 class Facts(Protocol):
     """Triples (T, 3) with the numbers of their entities and relations: a graph, labels or not."""
@@ -37,7 +40,8 @@ class CoveringSplit:
 
     Facts hold a spanning forest of the entities (the tree is fixed; which of the parallel triples
     of a tree edge is taken is drawn), then a triple for each relation not covered yet, then random
-    triples up to ``floor(share * T)``. Targets are the rest.
+    triples up to ``floor(share * T)``. Targets are the rest. In a tiny graph it may depend on the
+    draw whether there is one: then it is drawn again.
     """
 
     def __init__(self, graph: Facts, share: float = 0.75) -> None:
@@ -48,6 +52,13 @@ class CoveringSplit:
 
     def draw(self, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         """(T,) true for the facts."""
+        for _ in range(TRIES):
+            facts = self._draw(rng)
+            if not facts.all():
+                break
+        return facts
+
+    def _draw(self, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         relations = self.triples[:, 1]
         facts = np.zeros(len(self.triples), dtype=bool)
         pick = (rng.random(len(self._starts)) * self._counts).astype(np.int64)
