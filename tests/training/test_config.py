@@ -1,7 +1,14 @@
 import pytest
 
 from ingram.errors import ConfigError
-from ingram.training.config import PRESETS, Config, dump_config, load_config
+from ingram.training.config import (
+    PRESETS,
+    Config,
+    QueryConfig,
+    dump_config,
+    load_config,
+    preset_config,
+)
 
 
 def test_the_paper_preset_is_the_published_defaults_and_protocol():
@@ -109,3 +116,87 @@ def test_a_missing_file_is_refused_by_name(tmp_path):
 def test_an_empty_file_is_the_defaults(tmp_path):
     (tmp_path / "config.yaml").write_text("")
     assert load_config(tmp_path / "config.yaml") == Config()
+
+
+def test_the_presets_of_the_query_conditioned_model():
+    single, many = PRESETS["ingram-q"], PRESETS["pretrain"]
+    assert single == QueryConfig()
+    assert single.model == many.model
+    for preset in (single, many):
+        t = preset.training
+        assert t.warmup + t.decay == 1
+        assert t.epochs % t.validate_every == 0
+        assert preset.tasks.cut
+        assert preset.evaluation.sample == 500
+    # A task is small, and no two are alike: many epochs of few steps.
+    assert many.training.epochs > single.training.epochs
+    assert many.training.steps < single.training.steps
+
+
+def test_every_preset_is_found_by_its_name():
+    for name, config in PRESETS.items():
+        assert preset_config(name, {}) == config
+        kind = QueryConfig if config.model.name == "ingram-q" else Config
+        assert type(preset_config(name, {"training.epochs": 3})) is kind
+    with pytest.raises(ConfigError, match="known are default, paper, ingram-q, pretrain"):
+        preset_config("best", {})
+
+
+def test_the_settings_of_tasks_survive_a_file_and_may_be_text(tmp_path):
+    settings = {
+        "tasks.entities": "[10, 20]",
+        "tasks.relations": "[0.5, 0.5]",
+        "tasks.cut": "false",
+        "training.averaging": "0.99",
+        "evaluation.sample": "null",
+    }
+    config = QueryConfig().with_settings(settings)
+    assert config.tasks.entities == (10, 20)
+    assert config.tasks.relations == (0.5, 0.5)
+    assert not config.tasks.cut
+    assert config.evaluation.sample is None
+    (tmp_path / "config.yaml").write_text(dump_config(config))
+    loaded = load_config(tmp_path / "config.yaml")
+    assert type(loaded) is QueryConfig
+    assert loaded == config
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"tasks.entities": "[20, 10]"}, "tasks.entities: Value error, the first of a pair"),
+        ({"tasks.neighbours": "[9, 2]"}, "tasks.neighbours: Value error, the first of a pair"),
+        ({"tasks.relations": "[0.9, 0.2]"}, "tasks.relations: Value error, the first of a pair"),
+        ({"tasks.relations": "[0.9, 1.2]"}, "tasks.relations.1: Input should be less than"),
+        ({"tasks.entities": "10"}, "tasks.entities: Input should be a valid tuple, got 10"),
+        ({"training.queries": "1"}, "training.queries: Input should be greater than or equal to 2"),
+        ({"training.averaging": "1"}, "training.averaging: Input should be less than 1"),
+        ({"training.margin": "1"}, "no setting 'training.margin'; known are model.name, "),
+        ({"evaluation.draws": "1"}, "no setting 'evaluation.draws'; known are "),
+        ({"model.name": "ingram"}, "model.name: Input should be 'ingram-q', got 'ingram'"),
+        ({"steps": "1"}, "no setting 'steps'; did you mean training.steps?"),
+    ],
+    ids=str,
+)
+def test_a_bad_setting_of_the_query_conditioned_model_is_refused_in_one_line(settings, message):
+    with pytest.raises(ConfigError) as caught:
+        QueryConfig().with_settings(settings)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("model: {name: ingram-z}", "model.name: Input should be 'ingram', got 'ingram-z'"),
+        ("model: {name: ingram-q, bins: x}", "model.bins: Input should be a valid integer"),
+        ("model: {name: ingram-q}\ntraining: {margin: 1}", "training.margin: Extra inputs"),
+        ("tasks: {cut: true}", "tasks: Extra inputs are not permitted"),
+    ],
+)
+def test_a_file_for_the_other_model_is_refused_in_one_line(content, message, tmp_path):
+    (tmp_path / "config.yaml").write_text(content)
+    with pytest.raises(ConfigError) as caught:
+        load_config(tmp_path / "config.yaml")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -6,14 +6,24 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ingram.errors import ConfigError
 from ingram.models.config import Count, ModelConfig, QueryModelConfig
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Pair = tuple[Count, Count]
+T = TypeVar("T", int, float)
+
+
+def _ascending(pair: tuple[T, T]) -> tuple[T, T]:
+    if pair[0] > pair[1]:
+        raise ValueError("the first of a pair must not be above the second")
+    return pair
+
+
+Pair = Annotated[tuple[Count, Count], AfterValidator(_ascending)]
+Shares = Annotated[tuple[Share, Share], AfterValidator(_ascending)]
 C = TypeVar("C", bound="RunConfig")
 
 
@@ -49,6 +59,15 @@ class TrainingConfig(BaseModel):
     recovery_rate: Annotated[float, Field(gt=0, lt=1)] = Field(
         0.5, description="factor on the learning rate at each recovery"
     )
+
+    @model_validator(mode="after")
+    def _rate_rises_before_it_falls(self) -> Self:
+        if self.warmup + self.decay > 1 + 1e-9:
+            raise ValueError(
+                f"warmup and decay are parts of one run: {self.warmup} and {self.decay} are more "
+                "than 1 together"
+            )
+        return self
 
 
 class EmbeddingTraining(TrainingConfig):
@@ -92,8 +111,8 @@ class TaskConfig(BaseModel):
     cut: bool = Field(True, description="false: every epoch sees the whole training graph")
     entities: Pair = Field((400, 2_500), description="entities reached")
     neighbours: Pair = Field((8, 50), description="most neighbours followed of an entity")
-    relations: tuple[Share, Share] = Field((0.4, 1.0), description="part of the relations kept")
-    density: tuple[Share, Share] = Field((0.4, 1.0), description="part of the triples kept")
+    relations: Shares = Field((0.4, 1.0), description="part of the relations kept")
+    density: Shares = Field((0.4, 1.0), description="part of the triples kept")
     least_triples: Count = Field(300, description="fewer are not worth a task")
     most_triples: Count = Field(10_000, description="of more, so many are drawn")
 

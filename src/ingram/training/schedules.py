@@ -13,7 +13,7 @@ def rate_at(done: float, training: TrainingConfig) -> float:
     It rises along a line during ``warmup``, stays, and falls along half a cosine during ``decay``.
     """
     if done < training.warmup:
-        return max(done, 1e-3) / training.warmup
+        return min(max(done, 1e-3) / training.warmup, 1.0)
     left = 1 - done
     if left < training.decay:
         return max(0.5 * (1 - math.cos(math.pi * left / training.decay)), 1e-3)
