@@ -9,7 +9,7 @@ import polars as pl
 import torch
 from torch import Tensor
 
-from ingram.errors import UnknownLabelError
+from ingram.errors import DivergedError, UnknownLabelError
 from ingram.graph import Ids, KnowledgeGraph
 
 ANSWERS = {
@@ -52,7 +52,15 @@ class GraphScorer(ABC):
         """
         anchor, kind, side = query_ids(self.graph, head, relation, tail)
         scores = self.candidate_scores(torch.tensor([anchor]), torch.tensor([kind]), side)[0]
+        refuse_diverged(scores)
         return answer_table(self.graph, scores, anchor, kind, side, k=k, known=known)
+
+
+def refuse_diverged(scores: Tensor) -> None:
+    """Raise an error if there is a NaN or infinity among the scores."""
+    # One pass, and NaN is passed on.
+    if scores.numel() and not torch.stack(scores.aminmax()).isfinite().all():
+        raise DivergedError("scores hold NaN or infinity; a NaN would rank every answer first")
 
 
 def query_ids(

@@ -10,7 +10,7 @@ import polars as pl
 import torch
 from torch import Tensor
 
-from ingram.errors import DivergedError
+from ingram.answers import refuse_diverged
 from ingram.graph import Dataset, Ids
 from ingram.kernels.rank_counts import rank_counts
 
@@ -93,9 +93,7 @@ def _rank_side(
         scores = scorer.candidate_scores(
             torch.from_numpy(anchors.copy()), torch.from_numpy(relations.copy()), side
         )
-        # One pass, and NaN is passed on.
-        if scores.numel() and not torch.stack(scores.aminmax()).isfinite().all():
-            raise DivergedError("scores hold NaN or infinity; a NaN would rank every answer first")
+        refuse_diverged(scores)
         device = scores.device
         higher, equal = rank_counts(
             scores,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
-from ingram.answers import GraphScorer
+from ingram.answers import GraphScorer, refuse_diverged
+from ingram.errors import ConfigError
 from ingram.graph import Ids
 
 
@@ -16,20 +18,24 @@ class Reranked(GraphScorer):
     """
 
     def __init__(self, proposer: GraphScorer, ranker: GraphScorer, candidates: int) -> None:
+        if candidates < 1:
+            raise ConfigError(f"want at least one candidate to rank anew, got {candidates}")
         self.proposer, self.ranker, self.candidates = proposer, ranker, candidates
         self.graph = proposer.graph
 
     def candidate_scores(self, anchors: Tensor, relations: Tensor, side: str) -> Tensor:
         """(Q, n)."""
         proposed = self.proposer.candidate_scores(anchors, relations, side)
+        refuse_diverged(proposed)
         ranked = self.ranker.candidate_scores(anchors, relations, side)
-        count = min(self.candidates, proposed.shape[1])
-        best = proposed.topk(count, dim=1).indices
+        ordered, order = proposed.sort(dim=1, descending=True, stable=True)
+        best = order[:, : self.candidates]
         chosen = ranked.gather(1, best)
-        low = chosen.min(dim=1, keepdim=True).values
-        top = proposed.max(dim=1, keepdim=True).values
-        scores = low - 1 - (top - proposed)
-        return scores.scatter(1, best, chosen)
+        # Places, not differences of scores: those would be rounded away beside a large score.
+        lower = ordered.diff(dim=1, prepend=ordered[:, :1]) < 0
+        places = lower.cumsum(dim=1)
+        scores = chosen.amin(dim=1, keepdim=True) - 1 - places
+        return torch.empty_like(ranked).scatter(1, order, scores).scatter(1, best, chosen)
 
     def score(self, triples: Ids) -> Tensor:
         """(T,): the ranker's own, since nothing is left to propose."""

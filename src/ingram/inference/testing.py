@@ -43,6 +43,8 @@ def rank_split(
     With neither ``draws`` nor ``seed`` the configuration's protocol holds: if its features are
     ``chosen``, the very draw of the validation that chose the weights is used again.
     """
+    if config.model.name != model.name:
+        raise ConfigError(f"want the settings of a run of {model.name}, got {config.model.name}'s")
     scorer: GraphScorer
     made: tuple[int | None, str | None] = (None, None)
     if isinstance(model, InGramQ):

@@ -1,0 +1,111 @@
+"""Two models together against the slow way: sort, cut, sort again."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingram.answers import GraphScorer
+from ingram.errors import ConfigError, DivergedError
+from ingram.inference.reranking import Reranked
+from tests.strategies import graph_of, random_graph
+from tests.tiny import random_model, random_query_model, tiny_config
+
+LARGE = 1e6
+
+
+class Fixed(GraphScorer):
+    """The same scores for every question."""
+
+    def __init__(self, scores):
+        self.scores = torch.tensor([scores])
+        self.graph = graph_of([], len(scores), 1)
+
+    def candidate_scores(self, anchors, relations, side):
+        return self.scores.expand(len(anchors), -1)
+
+    def score(self, triples):
+        return self.scores[0, torch.from_numpy(triples[:, 2].copy())]
+
+
+def together(proposer, ranker, candidates):
+    zero = torch.zeros(1, dtype=torch.long)
+    return Reranked(proposer, ranker, candidates).candidate_scores(zero, zero, "tail")[0]
+
+
+def by_brute_force(proposed, ranked, candidates):
+    """Entities from the best to the worst: the first ones by the ranker, then as proposed."""
+    order = sorted(range(len(proposed)), key=lambda e: -proposed[e])
+    first = sorted(order[:candidates], key=lambda e: -ranked[e])
+    return first, order[candidates:]
+
+
+scores = st.floats(-LARGE, LARGE, width=32)
+
+
+@given(st.data(), st.integers(1, 8), st.integers(1, 10))
+def test_the_best_are_ranked_anew_and_the_rest_follows_as_proposed(data, count, candidates):
+    distinct = st.lists(scores, min_size=count, max_size=count, unique=True)
+    proposed, ranked = data.draw(distinct), data.draw(distinct)
+    found = together(Fixed(proposed), Fixed(ranked), candidates)
+    first, rest = by_brute_force(proposed, ranked, candidates)
+    assert found.argsort(descending=True, stable=True).tolist() == first + rest
+    assert len(set(found.tolist())) == count
+    assert found[first].tolist() == torch.tensor(ranked)[first].tolist()
+
+
+def test_a_difference_too_small_to_be_told_beside_a_large_score_keeps_its_order():
+    proposed = [1.0, 2e-8, 1e-8, 3e-8]
+    found = together(Fixed(proposed), Fixed([1e5, 0.0, 0.0, 0.0]), 1)
+    assert found.argsort(descending=True).tolist() == [0, 3, 1, 2]
+
+
+def test_scores_that_were_equal_stay_equal_below_the_proposed():
+    found = together(Fixed([5.0, 2.0, 2.0, 1.0]), Fixed([-3.0, 0.0, 0.0, 0.0]), 1)
+    assert found.tolist() == [-3, -5, -5, -6]
+
+
+def test_of_equal_proposals_the_first_are_ranked_anew():
+    found = together(Fixed([2.0, 2.0, 2.0, 1.0]), Fixed([7.0, 9.0, 99.0, 99.0]), 2)
+    assert found.argsort(descending=True).tolist() == [1, 0, 2, 3]
+
+
+def test_two_models_together_answer_as_one():
+    graph = random_graph(0, 12, 3, 50)
+    proposer = random_model(tiny_config()).embed(graph, draws=2)
+    ranker = random_query_model().scorer(graph)
+    both = Reranked(proposer, ranker, 4)
+    anchors, relations = torch.tensor([3, 0, 3]), torch.tensor([1, 2, 0])
+    for side in ("head", "tail"):
+        found = both.candidate_scores(anchors, relations, side)
+        parts = [s.candidate_scores(anchors, relations, side) for s in (proposer, ranker)]
+        for row, proposed, ranked in zip(found, *parts, strict=True):
+            first, rest = by_brute_force(proposed.tolist(), ranked.tolist(), 4)
+            assert row.argsort(descending=True).tolist() == first + rest
+    assert torch.equal(both.score(graph.triples), ranker.score(graph.triples))
+    table = both.predict(head="e3", relation="r1", k=12)
+    best = both.candidate_scores(torch.tensor([3]), torch.tensor([1]), "tail")[0]
+    assert table["tail"].to_list() == [f"e{i}" for i in best.argsort(descending=True).tolist()]
+
+
+def test_more_candidates_than_entities_is_the_ranker_alone():
+    graph = random_graph(0, 12, 3, 50)
+    proposer = random_model(tiny_config()).embed(graph)
+    ranker = random_query_model().scorer(graph)
+    query = (torch.tensor([3]), torch.tensor([1]), "tail")
+    found = Reranked(proposer, ranker, 100).candidate_scores(*query)
+    torch.testing.assert_close(found, ranker.candidate_scores(*query))
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["proposer", "ranker"])
+def test_a_diverged_model_of_the_two_is_refused(which):
+    scorers = [Fixed([1.0, 2.0]), Fixed([1.0, 2.0])]
+    scorers[which].scores[0, 1] = np.nan
+    with pytest.raises(DivergedError, match="scores hold NaN or infinity"):
+        Reranked(*scorers, 1).predict(head="e0", relation="r0")
+
+
+def test_no_candidates_are_refused():
+    with pytest.raises(ConfigError, match="want at least one candidate to rank anew, got 0"):
+        Reranked(Fixed([1.0]), Fixed([1.0]), 0)
