@@ -1,7 +1,10 @@
-"""Small runs, and a listener that remembers them."""
+"""Small runs, what they leave, and listeners that remember or end them."""
 
+import signal
+
+from ingram.io.tensors import read_tensors
 from ingram.training import Listener, train
-from ingram.training.checkpoints import RunDirectory
+from ingram.training.checkpoints import FORMAT, RunDirectory
 from tests.tiny import tiny_dataset, tiny_run_config
 
 DATASET = tiny_dataset()
@@ -28,3 +31,29 @@ class Diary(Listener):
 
     def collapsed(self, record):
         self.collapses.append(record)
+
+
+class Interrupt(Listener):
+    """Presses Ctrl-C at an epoch."""
+
+    def __init__(self, at):
+        self.at = at
+
+    def epoch(self, number, loss):
+        if number == self.at:
+            signal.raise_signal(signal.SIGINT)
+
+
+def traces(path):
+    """Everything a run leaves, to the byte, but for the time it took."""
+
+    def checkpoint(file):
+        tensors, about = read_tensors(file, FORMAT)
+        del about["progress"]["seconds"]
+        return about, {name: tensor.numpy().tobytes() for name, tensor in tensors.items()}
+
+    records = RunDirectory(path).metrics()
+    for record in records:
+        del record["seconds"]
+    checkpoints = {file.name: checkpoint(file) for file in path.glob("checkpoints/*")}
+    return records, (path / "model.safetensors").read_bytes(), checkpoints

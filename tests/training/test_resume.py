@@ -6,29 +6,12 @@ import threading
 import pytest
 
 from ingram.errors import RunError
-from ingram.io.tensors import read_tensors
 from ingram.training import Listener, embedding_epochs, loop, train, validation
-from ingram.training.checkpoints import FORMAT, RunDirectory
+from ingram.training.checkpoints import RunDirectory
 from ingram.training.embedding_epochs import EmbeddingEpochs
 from ingram.training.loop import resume_config
-from tests.tiny import tiny_dataset, tiny_run_config
-
-DATASET = tiny_dataset()
-
-
-def traces(path):
-    """Everything a run leaves, to the byte, but for the time it took."""
-
-    def checkpoint(file):
-        tensors, about = read_tensors(file, FORMAT)
-        del about["progress"]["seconds"]
-        return about, {name: tensor.numpy().tobytes() for name, tensor in tensors.items()}
-
-    records = RunDirectory(path).metrics()
-    for record in records:
-        del record["seconds"]
-    checkpoints = {file.name: checkpoint(file) for file in path.glob("checkpoints/*")}
-    return records, (path / "model.safetensors").read_bytes(), checkpoints
+from tests.tiny import tiny_run_config
+from tests.training.runs import DATASET, Interrupt, traces
 
 
 def straight(path, config=None):
@@ -39,17 +22,6 @@ def straight(path, config=None):
 def resumed(path, epochs=None, **arguments):
     run = RunDirectory(path)
     return train(DATASET, resume_config(run, epochs), run, resume=True, **arguments)
-
-
-class Interrupt(Listener):
-    """Presses Ctrl-C at an epoch."""
-
-    def __init__(self, at):
-        self.at = at
-
-    def epoch(self, number, loss):
-        if number == self.at:
-            signal.raise_signal(signal.SIGINT)
 
 
 @pytest.mark.parametrize("epoch", [1, 7, 8, 11, 12])

@@ -11,7 +11,6 @@ Tensors are safetensors, the rest is text; nothing is ever executed on loading.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,10 @@ FORMAT = "ingram-checkpoint-1"
 
 @dataclass
 class Progress:
-    """Where a run stands, besides weights and optimiser."""
+    """Where a run stands, besides weights and optimiser.
+
+    ``start``: where the first weights are from, if they were given.
+    """
 
     epoch: int = 0
     learning_rate: float = 0.0
@@ -42,6 +44,7 @@ class Progress:
     stale: int = 0
     collapses: list[dict[str, Any]] = field(default_factory=list)
     watch: CollapseWatch = field(default_factory=CollapseWatch)
+    start: dict[str, Any] | None = None
 
 
 class RunDirectory:
@@ -108,9 +111,9 @@ class RunDirectory:
         optimizer: torch.optim.Optimizer,
         progress: Progress,
         average: Model | None = None,
-        graphs: Sequence[dict[str, Any]] = (),
+        data: dict[str, Any] | None = None,
     ) -> None:
-        """Where a run stands. ``average``: its averaged weights; ``graphs``: what it learns on."""
+        """Where a run stands. ``average``: its averaged weights; ``data``: its graphs, by use."""
         tensors = {f"model.{n}": p.detach() for n, p in model.named_parameters()}
         if average is not None:
             tensors |= {f"average.{n}": p.detach() for n, p in average.named_parameters()}
@@ -118,7 +121,7 @@ class RunDirectory:
             for key, value in optimizer.state[parameter].items():
                 tensors[f"optimizer.{key}.{parameter_name}"] = value
         self.checkpoint_path(name).parent.mkdir(exist_ok=True)
-        about = {"format": FORMAT, "progress": asdict(progress), "graphs": list(graphs)}
+        about = {"format": FORMAT, "progress": asdict(progress), **(data or {})}
         write_tensors(self.checkpoint_path(name), tensors, about)
 
     def load_checkpoint(
@@ -127,11 +130,11 @@ class RunDirectory:
         model: Model,
         optimizer: torch.optim.Optimizer,
         average: Model | None = None,
-        graphs: Sequence[dict[str, Any]] | None = None,
+        data: dict[str, Any] | None = None,
     ) -> Progress:
         """Weights and optimiser into their places; returns where the run stood.
 
-        A run that was begun on other graphs than ``graphs``, if given, is refused.
+        A run that was begun with other graphs than those of ``data`` is refused.
         """
         path = self.checkpoint_path(name)
         tensors, about = read_tensors(path, FORMAT)
@@ -140,12 +143,13 @@ class RunDirectory:
             progress = Progress(**{**about["progress"], "watch": watch})
         except (KeyError, TypeError) as error:
             raise RunError(f"{path}: its description cannot be read: {error}") from error
-        if graphs is not None and about.get("graphs") != list(graphs):
-            begun = ", ".join(str(g.get("name")) for g in about.get("graphs", []))
-            raise RunError(
-                f"{self.path}: this run was begun on other graphs ({begun or 'not recorded'}); "
-                "resume it with the same, or train anew elsewhere"
-            )
+        for use, graphs in (data or {}).items():
+            if about.get(use, graphs) != graphs:
+                begun = ", ".join(str(graph["name"]) for graph in about[use])
+                raise RunError(
+                    f"{self.path}: this run was begun with other {use} ({begun}); resume it with "
+                    "the same, or train anew elsewhere"
+                )
         with torch.no_grad():
             for parameter_name, parameter in (average or nn.Module()).named_parameters():
                 wanted_name = f"average.{parameter_name}"

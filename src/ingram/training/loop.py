@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from ingram.errors import DivergedError, RunError
-from ingram.graph import Dataset, KnowledgeGraph
+from ingram.graph import Dataset, Ids, KnowledgeGraph
 from ingram.models import MODELS, InGram, InGramQ, load_model
 from ingram.training.checkpoints import Progress, RunDirectory
 from ingram.training.config import Config, QueryConfig
@@ -46,14 +46,16 @@ class Source:
     name: str
     graph: KnowledgeGraph
 
-    def describe(self) -> dict[str, Any]:
-        """What a run records of it: name, sizes, and a sum over its triples."""
+    def describe(self, *more: Ids) -> dict[str, Any]:
+        """What a run records of it: name, sizes, and a sum over its triples and ``more``."""
+        weights = [] if self.graph.weights is None else [self.graph.weights]
+        parts = [array.tobytes() for array in (self.graph.triples, *weights, *more)]
         return {
             "name": self.name,
             "entities": self.graph.num_entities,
             "relations": self.graph.num_relations,
             "triples": self.graph.num_triples,
-            "sum": hashlib.sha256(self.graph.triples.tobytes()).hexdigest()[:16],
+            "sum": hashlib.sha256(b"".join(parts)).hexdigest()[:16],
         }
 
 
@@ -111,11 +113,15 @@ class _Run:
         self.settings = config.training
         self.learner = learner_of([source.graph for source in graphs], config)
         self.validation = Validation(datasets, self.learner, config.evaluation)
-        self.origin: dict[str, Any] = {"graphs": [source.describe() for source in graphs]}
+        self.data: dict[str, Any] = {
+            "graphs": [source.describe() for source in graphs],
+            "validation": [Source(d.name, d.inference).describe(d.valid) for d in datasets],
+        }
+        self.progress = Progress(learning_rate=self.settings.learning_rate)
         self.model = MODELS[config.model.name](config.model, seed=self.settings.seed)
         if start is not None:
             self.model.load_state_dict(start.state_dict())
-            self.origin["start"] = start.origin
+            self.progress.start = start.origin
         self.average = copy.deepcopy(self.model) if self.settings.averaging else None
         self.optimizer = torch.optim.AdamW(
             self.model.parameters(),
@@ -123,7 +129,6 @@ class _Run:
             weight_decay=self.settings.weight_decay,
             fused=True,
         )
-        self.progress = Progress(learning_rate=self.settings.learning_rate)
 
     def go(self, resume: bool, minutes: float | None) -> Outcome:
         if resume:
@@ -227,7 +232,10 @@ class _Run:
         progress.stale = 0 if finite and better else progress.stale + 1
         if finite and (better or self.settings.keep == "last"):
             progress.best = {"epoch": progress.epoch, **figures}
-            model.save(self.run.model_path, {**self.origin, "valid": progress.best, **made})
+            origin = {"graphs": self.data["graphs"], "valid": progress.best, **made}
+            if progress.start is not None:
+                origin["start"] = progress.start
+            model.save(self.run.model_path, origin)
         self.listener.validated(record)
         if trouble and not self._handle(trouble, finite):
             return False
@@ -251,13 +259,11 @@ class _Run:
 
     def _save(self, name: str) -> None:
         self.run.save_checkpoint(
-            name, self.model, self.optimizer, self.progress, self.average, self.origin["graphs"]
+            name, self.model, self.optimizer, self.progress, self.average, self.data
         )
 
     def _load(self, name: str) -> Progress:
-        return self.run.load_checkpoint(
-            name, self.model, self.optimizer, self.average, self.origin["graphs"]
-        )
+        return self.run.load_checkpoint(name, self.model, self.optimizer, self.average, self.data)
 
     def _outcome(self, stopped: str) -> Outcome:
         model = self.model
