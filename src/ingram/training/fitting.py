@@ -42,8 +42,9 @@ def fit(
         changes["training.epochs"] = epochs
     if isinstance(start, str | Path):
         start = load_model(start)
-    config = preset_config(preset, changes)
-    if start is not None:
+    if start is None:
+        config = preset_config(preset, changes)
+    else:
         config = config_from(start, preset, changes)
     datasets = [_dataset(one, seed) for one in data]
     with ExitStack() as stack:
