@@ -3,7 +3,8 @@ import pytest
 import torch
 
 from ingram.errors import SplitError
-from ingram.training.embedding_epochs import EmbeddingEpochs
+from ingram.models import InGram
+from ingram.training.embedding_epochs import EmbeddingEpochs, embedding_loss
 from tests.strategies import graph_of, random_graph
 from tests.tiny import tiny_run_config
 
@@ -81,3 +82,54 @@ def test_the_relation_graph_of_an_epoch_is_that_of_its_facts():
     whole = EmbeddingEpochs(GRAPH, tiny_run_config(training__message_share=0.99)).prepare(1)
     assert epoch.graph.relations.num_nodes == 6
     assert not np.array_equal(epoch.graph.relations.kinds, whole.graph.relations.kinds)
+
+
+def cross_entropy(**changes):
+    return tiny_run_config(training__objective="cross-entropy", **changes)
+
+
+@pytest.mark.parametrize(("queries", "asked"), [(6, 3), (7, 3), (10_000, None)])
+def test_with_cross_entropy_an_epoch_asks_at_most_so_many_questions(queries, asked):
+    epoch = EmbeddingEpochs(GRAPH, cross_entropy(training__queries=queries)).prepare(1)
+    asked = asked or GRAPH.num_triples - int(0.75 * GRAPH.num_triples)
+    assert epoch.triples is None
+    assert len(epoch.questions.anchors) == 2 * asked
+    heads, relations, tails = (
+        x[:asked].tolist()
+        for x in (epoch.questions.anchors, epoch.questions.relations, epoch.questions.answers)
+    )
+    triples = list(zip(heads, relations, tails, strict=True))
+    assert len(set(triples)) == asked
+    assert set(triples) <= {tuple(t) for t in GRAPH.triples.tolist()}
+    sources, kinds, pointers = facts_of(epoch)
+    ends = np.repeat(np.arange(12), np.diff(pointers)).tolist()
+    assert not set(triples) & {*zip(sources, kinds, ends, strict=True)}
+
+
+@pytest.mark.parametrize("draws", [1, 3])
+def test_cross_entropy_is_over_the_sum_of_the_scores_of_all_draws(draws):
+    config = cross_entropy(training__draws=draws, training__queries=10)
+    model, epoch = InGram(config.model), EmbeddingEpochs(GRAPH, config).prepare(1)
+    assert len(epoch.features.entities) == draws
+    with torch.no_grad():
+        h, z = model(epoch.graph, epoch.features)
+        found = embedding_loss(model, epoch, config.training)
+    q, losses = epoch.questions, []
+    for row in range(10):
+        kind = q.relations[row] % 3  # DistMult: the inverse is asked with the relation itself
+        scores = sum((h[s, q.anchors[row]] * z[s, kind] * h[s]).sum(-1) for s in range(draws))
+        scores[q.others[q.rows == row]] = -torch.inf
+        losses.append(-scores.log_softmax(0)[q.answers[row]])
+    torch.testing.assert_close(found, torch.stack(losses).mean())
+
+
+def test_with_several_draws_the_margin_is_between_sums_of_scores():
+    config = tiny_run_config(training__draws=2)
+    model, epoch = InGram(config.model), EmbeddingEpochs(GRAPH, config).prepare(1)
+    with torch.no_grad():
+        h, z = model(epoch.graph, epoch.features)
+        found = embedding_loss(model, epoch, config.training)
+    heads, kinds, tails = epoch.triples.T
+    scores = sum((h[s, heads] * z[s, kinds] * h[s, tails]).sum(-1) for s in range(2))
+    true, false = scores[: epoch.positives, None], scores[epoch.positives :].view(-1, 3)
+    torch.testing.assert_close(found, (2.0 - true + false).clamp(min=0).mean())
