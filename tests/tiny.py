@@ -103,10 +103,12 @@ def tiny_query_config(preset: str = "ingram-q", **changes) -> QueryConfig:
         "training.validate_every": 2,
         "training.steps": 2,
         "training.queries": 8,
-        "tasks.entities": (4, 12),
-        "tasks.neighbours": (2, 4),
-        "tasks.least_triples": 20,
-        "tasks.most_triples": 50,
+        "training.message_share": 0.5,
+        "tasks.entities": (4, 14),
+        "tasks.neighbours": (2, 6),
+        "tasks.density": (0.8, 1.0),
+        "tasks.least_triples": 34,
+        "tasks.most_triples": 60,
         **{key.replace("__", "."): value for key, value in changes.items()},
     }
     return PRESETS[preset].with_settings(settings)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from tests.verbs import ingram, user_error, write_dataset
 
 from ingram.inference.applying import apply_run
 from ingram.inference.reranking import Reranked
 from ingram.io.reading import read_graph
 from ingram.models import InGramQ, load_model
 from ingram.training.checkpoints import RunDirectory
-from tests.verbs import ingram, user_error, write_dataset
 
 SMALL = [
     "--set", "model.width=4", "--set", "model.relation_layers=1", "--set", "model.entity_layers=2",

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.verbs import ingram, user_error, write_dataset
 from typer.testing import CliRunner
 
 from ingram.cli import app
 from ingram.embeddings import Embeddings
-from tests.verbs import ingram, user_error, write_dataset
 
 SMALL = [
     "--set", "model.relation_hidden=16", "--set", "model.entity_hidden=16",

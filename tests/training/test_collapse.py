@@ -133,3 +133,11 @@ def test_an_absurd_learning_rate_is_recovered_from_or_refused(tmp_path):
     config = tiny_run_config(training__learning_rate=1e30, training__epochs=30)
     with pytest.raises(DivergedError, match=r"lower training\.learning_rate"):
         run_in(tmp_path, config)
+
+
+def test_collapsed_weights_are_not_kept_because_they_are_the_last(tmp_path, monkeypatch):
+    """The jump at 8 is not judged yet; that it stays shows at 12, the end."""
+    saboteur = Saboteur(monkeypatch, dict.fromkeys(range(5, 13), 50.0))
+    outcome = run_in(tmp_path, tiny_run_config(training__keep="last"), listener=saboteur)
+    assert [c["epoch"] for c in outcome.collapses] == [12]
+    assert outcome.model.origin["valid"]["epoch"] == 8

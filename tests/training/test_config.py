@@ -128,9 +128,10 @@ def test_the_presets_of_the_query_conditioned_model():
         assert t.epochs % t.validate_every == 0
         assert preset.tasks.cut
         assert preset.evaluation.sample == 500
-    # A task is small, and no two are alike: many epochs of few steps.
     assert many.training.epochs > single.training.epochs
-    assert many.training.steps < single.training.steps
+    assert (single.training.keep, many.training.keep) == ("best", "last")
+    assert not PRESETS["default"].tasks.cut
+    assert not PRESETS["paper"].tasks.cut
 
 
 def test_every_preset_is_found_by_its_name():
@@ -175,6 +176,11 @@ def test_the_settings_of_tasks_survive_a_file_and_may_be_text(tmp_path):
         ({"evaluation.draws": "1"}, "no setting 'evaluation.draws'; known are "),
         ({"model.name": "ingram"}, "model.name: Input should be 'ingram-q', got 'ingram'"),
         ({"steps": "1"}, "no setting 'steps'; did you mean training.steps?"),
+        (
+            {"training.dynamic_split": "false"},
+            "settings: Value error, training.dynamic_split=false",
+        ),
+        ({"training.warmup": "0.2"}, "settings: training: Value error, warmup and decay are parts"),
     ],
     ids=str,
 )
@@ -191,7 +197,7 @@ def test_a_bad_setting_of_the_query_conditioned_model_is_refused_in_one_line(set
         ("model: {name: ingram-z}", "model.name: Input should be 'ingram', got 'ingram-z'"),
         ("model: {name: ingram-q, bins: x}", "model.bins: Input should be a valid integer"),
         ("model: {name: ingram-q}\ntraining: {margin: 1}", "training.margin: Extra inputs"),
-        ("tasks: {cut: true}", "tasks: Extra inputs are not permitted"),
+        ("training: {steps: 3}", "training.steps: Extra inputs are not permitted"),
     ],
 )
 def test_a_file_for_the_other_model_is_refused_in_one_line(content, message, tmp_path):

@@ -151,6 +151,21 @@ def test_a_run_stops_early_when_validation_gets_no_better(
     assert outcome.model.origin["valid"]["epoch"] == best
 
 
+@pytest.mark.parametrize(
+    ("patience", "mrrs", "end"), [(None, [0.3, 0.2, 0.25], 12), (2, [0.3, 0.1, 0.2], 12)]
+)
+def test_a_run_may_keep_its_last_weights_and_patience_still_looks_to_the_best(
+    tmp_path, monkeypatch, patience, mrrs, end
+):
+    with_mrr(monkeypatch, mrrs)
+    settings = {"training__keep": "last", "training__patience": patience}
+    outcome = run_in(tmp_path, tiny_run_config(**settings))
+    assert outcome.epoch == end
+    assert outcome.stopped == ("finished" if patience is None else "no better validation")
+    assert outcome.best == {"epoch": end, "mrr": mrrs[-1]}
+    assert outcome.model.origin["valid"] == outcome.best
+
+
 TINY = {f"model.{k}": v for k, v in tiny_run_config().model.model_dump().items()}
 
 

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingram.graph import KnowledgeGraph
-from ingram.splits import CoveringSplit
 from ingram.training.config import TaskConfig
 from ingram.training.tasks import Task, TaskSampler
 from tests.strategies import graph_of, graphs, random_graph, seeds
@@ -22,8 +21,8 @@ def marked(graph):
 
 
 def sampler(graph=DENSE, **changes):
-    small = {"entities": (5, 20), "neighbours": (2, 5), "least_triples": 20}
-    return TaskSampler(graph, TaskConfig(**small | changes))
+    small = {"entities": (5, 20), "neighbours": (2, 5), "density": (1, 1), "least_triples": 20}
+    return TaskSampler(Task.whole(graph), TaskConfig(**small | changes))
 
 
 def draws(made, count=20):
@@ -33,7 +32,7 @@ def draws(made, count=20):
 @given(graphs(max_entities=12, max_triples=60), seeds, st.integers(1, 15), st.integers(1, 20))
 def test_a_task_is_a_connected_part_of_its_graph_with_ids_of_its_own(graph, seed, least, most):
     graph = marked(graph)
-    made = sampler(graph, least_triples=least, most_triples=most, entities=(1, 6))
+    made = sampler(graph, least_triples=least, most_triples=most, entities=(1, 6), density=(0.5, 1))
     task = made.draw(np.random.default_rng(seed))
     if task is made.whole:
         assert task.triples is graph.triples
@@ -49,23 +48,6 @@ def test_a_task_is_a_connected_part_of_its_graph_with_ids_of_its_own(graph, seed
         assert sorted(new) == list(range(count))
         assert len(set(old)) == count
     assert nx.is_connected(nx.Graph([(h, t) for h, _, t in task.triples.tolist()]))
-
-
-@given(graphs(max_entities=12, max_triples=60), seeds)
-def test_a_cut_task_leaves_something_to_predict_however_it_is_split(graph, seed):
-    made = sampler(graph, least_triples=1)
-    task = made.draw(np.random.default_rng(seed))
-    if task is not made.whole:
-        for split in range(5):
-            facts = CoveringSplit(task, 0.99).draw(np.random.default_rng(split))
-            assert not facts.all()
-
-
-def test_a_tree_is_never_cut():
-    """Every triple of a tree is a fact in any split: nothing would be left to ask."""
-    tree = graph_of([(i // 2, i % 3, i) for i in range(1, 200)], 200, 3)
-    made = sampler(tree, least_triples=2, entities=(5, 200))
-    assert all(task is made.whole for task in draws(made, 5))
 
 
 @pytest.mark.parametrize(
@@ -113,6 +95,15 @@ def test_a_part_of_the_relations_is_kept(share, kept):
     counts = [task.num_relations for task in tasks]
     assert kept[0] <= min(counts)
     assert np.mean(counts) <= kept[1]
+
+
+def test_a_part_of_the_triples_is_kept():
+    everything = {"entities": (60, 60), "neighbours": (60, 60), "relations": (1, 1)}
+    sizes = [len(task.triples) for task in draws(sampler(**everything, density=(0.5, 0.5)))]
+    half = round(DENSE.num_triples / 2)
+    assert half - 10 < min(sizes) <= max(sizes) == half  # what is not connected is left out
+    all_of_it = sampler(**everything).draw(np.random.default_rng(0))
+    assert len(all_of_it.triples) == DENSE.num_triples
 
 
 def test_the_more_entities_are_asked_for_the_larger_the_task():

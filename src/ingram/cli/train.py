@@ -114,7 +114,7 @@ def _print_outcome(outcome: Outcome, run: RunDirectory, words: list[str]) -> Non
     console.print(ended, highlight=False)
     if best:
         console.print(
-            f"best validation at epoch {best['epoch']:,}: MRR {figure(best['mrr'])}, "
+            f"weights of epoch {best['epoch']:,} kept: validation MRR {figure(best['mrr'])}, "
             f"Hits@10 {figure(best['hits@10'])}",
             highlight=False,
         )

@@ -149,7 +149,16 @@ class RunConfig(BaseModel):
 
     model: ModelConfig | QueryModelConfig
     training: TrainingConfig
+    tasks: TaskConfig
     evaluation: EvaluationConfig
+
+    @model_validator(mode="after")
+    def _a_fixed_split_is_of_one_graph(self) -> Self:
+        if self.tasks.cut and not self.training.dynamic_split:
+            raise ValueError(
+                "training.dynamic_split=false wants tasks.cut=false: every task differs"
+            )
+        return self
 
     def with_settings(self, settings: dict[str, Any]) -> Self:
         """A copy with ``{"section.key": value}`` replaced; values may be text as in YAML."""

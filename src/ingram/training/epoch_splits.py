@@ -33,6 +33,8 @@ class EpochSplits:
         if self.sampler is not None:
             for _ in range(TRIES):
                 task = self.sampler.draw(rng)
+                if task is self.whole:
+                    break
                 is_fact = CoveringSplit(task, self.training.message_share).draw(rng)
                 if len(is_fact) - is_fact.sum() >= FEWEST_TARGETS:
                     return task, is_fact

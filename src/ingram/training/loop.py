@@ -215,6 +215,7 @@ class _Run:
         except DivergedError:
             loss = math.nan
         finite = loss is None or math.isfinite(loss)
+        best = max(progress.best.get("mrr", 0.0), progress.watch.best_mrr)
         trouble = None
         if loss is not None:
             trouble = progress.watch.judge(loss, figures["mrr"], self.validation.chance)
@@ -228,9 +229,9 @@ class _Run:
         if trouble:
             record["collapse"] = trouble
         self.run.append_metrics(record)
-        better = figures["mrr"] > progress.best.get("mrr", 0.0)
-        progress.stale = 0 if finite and better else progress.stale + 1
-        if finite and (better or self.settings.keep == "last"):
+        better = finite and figures["mrr"] > best
+        progress.stale = 0 if better else progress.stale + 1
+        if better or (self.settings.keep == "last" and not trouble):
             progress.best = {"epoch": progress.epoch, **figures}
             origin = {"graphs": self.data["graphs"], "valid": progress.best, **made}
             if progress.start is not None:
