@@ -7,7 +7,7 @@ import torch
 
 from ingram.graph import Dataset
 from ingram.models import InGram, ModelConfig
-from ingram.models.ingram import Features
+from ingram.models.features import Features
 from ingram.training.config import PRESETS, Config
 from tests.strategies import random_graph
 
