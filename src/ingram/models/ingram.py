@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 from torch import Tensor, nn
@@ -111,7 +111,7 @@ class InGram(Model):
         self, edges: Adjacency, features: Tensor
     ) -> tuple[Tensor, nn.Linear | None]:
         """What the last relation layer reads: states, and a map they have yet to go through."""
-        z, inner = features, self.relation_input
+        z, inner = features, cast("nn.Linear | None", self.relation_input)
         for layer in self.relation_layers[:-1]:
             z, inner = layer(z, edges, inner), None
         return z, inner
@@ -120,7 +120,7 @@ class InGram(Model):
         self, edges: Adjacency, features: Tensor, z: Tensor
     ) -> tuple[Tensor, nn.Linear | None]:
         """The same of the last entity layer."""
-        h, inner = features, self.entity_input
+        h, inner = features, cast("nn.Linear | None", self.entity_input)
         for layer in self.entity_layers[:-1]:
             h, inner = layer(h, z, edges, inner), None
         return h, inner
