@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import polars as pl
+
 from ingram.graph import KnowledgeGraph
 from ingram.inference.patterns import Evidence
+
+Name = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -23,8 +28,10 @@ class Step:
         ends = (self.source, self.target) if self.forward else (self.target, self.source)
         return ends[0], self.relation, ends[1]
 
-    def __str__(self) -> str:
-        return f"-{self.relation}-> " if self.forward else f"<-{self.relation}- "
+    def words(self, name: Name = str) -> str:
+        """Relation and target, ``name`` saying how labels are shown."""
+        arrow = f"-{name(self.relation)}->" if self.forward else f"<-{name(self.relation)}-"
+        return f"{arrow} {name(self.target)}"
 
 
 @dataclass(frozen=True)
@@ -39,8 +46,9 @@ class Path:
     weight: float | None
     evidence: Evidence | None
 
-    def __str__(self) -> str:
-        return f"{self.steps[0].source} " + " ".join(f"{step}{step.target}" for step in self.steps)
+    def words(self, name: Name = str) -> str:
+        """Such as ``Kenya -borders-> Ethiopia <-borders- Somalia``."""
+        return " ".join([name(self.steps[0].source), *(step.words(name) for step in self.steps)])
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,10 @@ class Neighbour:
     entity: str
     step: Step | None
     attention: float
+
+    def words(self, name: Name = str) -> str:
+        rest = "itself" if self.step is None else self.step.words(name)
+        return f"{name(self.entity)} {rest}"
 
 
 @dataclass(frozen=True)
@@ -81,10 +93,57 @@ class Explanation:
         """Plain values, for JSON; paths also in words, evidence also as a share."""
         plain = asdict(self)
         for path, shown in zip(self.paths, plain["paths"], strict=True):
-            shown["words"] = str(path)
+            shown["words"] = path.words()
             if path.evidence is not None:
                 shown["evidence"]["share"] = path.evidence.share
         return plain
+
+
+def tables(explanation: Explanation, name: Name = str) -> dict[str, pl.DataFrame]:
+    """What there is to show, by title; empty parts are left out."""
+    relation = name(explanation.relation)
+    paths = pl.DataFrame(
+        [
+            {
+                "path": path.words(name),
+                "weight": path.weight,
+                f"elsewhere, with {relation}": _elsewhere(path.evidence),
+            }
+            for path in explanation.paths
+        ]
+    )
+    if explanation.paths and explanation.paths[0].weight is None:
+        paths = paths.drop("weight")
+    neighbours = pl.DataFrame(
+        [{"fact": n.words(name), "attention": n.attention} for n in explanation.neighbours]
+    )
+    relations = pl.DataFrame(
+        [
+            {
+                "relation": name(near.relation) + (", read backwards" if near.inverse else ""),
+                "affinity": near.affinity,
+                "attention": near.attention,
+            }
+            for near in explanation.relations
+        ]
+    )
+    titles = {
+        "paths": paths,
+        "where the last entity layer looks": neighbours,
+        f"relations near {relation}": relations,
+    }
+    return {title: table for title, table in titles.items() if len(table)}
+
+
+def _elsewhere(evidence: Evidence | None) -> str:
+    """Counts of a pattern in words."""
+    if evidence is None:
+        return "the fact itself"
+    if not evidence.joined:
+        return "nowhere else"
+    about = "about " if evidence.sampled else ""
+    counts = f"{evidence.holding:,} of {about}{evidence.joined:,} pairs"
+    return f"{counts} ({evidence.share:.0%})"
 
 
 def step(graph: KnowledgeGraph, source: int, kind: int, target: int) -> Step:

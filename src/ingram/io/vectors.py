@@ -50,13 +50,19 @@ Tables = tuple[VectorTable, VectorTable]
 def write_vectors(path: str | Path, tables: Tables, about: dict[str, Any]) -> None:
     """Write entity and relation vectors; ``about`` says how they were made."""
     path = Path(path)
-    write, _ = _format_of(path)
-    if not path.parent.is_dir():
-        raise EmbeddingsError(f"{path}: no folder {path.parent} to write into")
+    write = want_vectors_path(path)
     try:
         write(path, tables, {"format": FORMAT, **about})
     except OSError as error:
         raise EmbeddingsError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def want_vectors_path(path: Path) -> Writer:
+    """Refuse a place that vectors cannot be written to; ask this before long work."""
+    write, _ = _format_of(path)
+    if not path.parent.is_dir():
+        raise EmbeddingsError(f"{path}: no folder {path.parent} to write into")
+    return write
 
 
 def read_vectors(path: str | Path) -> tuple[Tables, dict[str, Any]]:
