@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from ingram.cli.options import Json, Threads, use_threads
-from ingram.cli.screen import console, figure, note, print_json, printable
+from ingram.cli.screen import console, figure, named, note, print_json
 from ingram.datasets import open_graph
 from ingram.embeddings import Embeddings
 from ingram.inference.drift import Drift, drift
@@ -69,7 +69,7 @@ def _furthest(name: str, table: pl.DataFrame) -> Table:
     for column in table.columns[1:]:
         shown.add_column(column, justify="right")
     for label, *values in table.iter_rows():
-        shown.add_row(printable(label), *map(figure, values))
+        shown.add_row(named(label), *map(figure, values))
     return shown
 
 

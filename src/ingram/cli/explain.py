@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ingram.cli.names import meant, short
 from ingram.cli.options import (
     Draws,
     FeatureSeed,
@@ -18,6 +19,7 @@ from ingram.cli.options import (
     use_threads,
     want_folder,
 )
+from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import console, note, plain_table, print_json
 from ingram.datasets import open_graph
 from ingram.experiments.explanation_page import explanation_page, explanation_picture, verdict
@@ -25,11 +27,14 @@ from ingram.experiments.figures import svg
 from ingram.inference.applying import explain_run
 from ingram.inference.explanation import tables
 from ingram.io.atomic import write_text
+from ingram.io.options import ReadOptions
 
 
+@reads_a_graph
 def explain_command(
     run: Run,
     graph: Graph,
+    reading: ReadOptions,
     head: Annotated[str, typer.Argument(help="The head's label.")],
     relation: Annotated[str, typer.Argument(help="The relation's label.")],
     tail: Annotated[str, typer.Argument(help="The tail's label.")],
@@ -49,18 +54,22 @@ def explain_command(
     """
     want_folder(html, picture)
     use_threads(threads)
-    found = explain_run(
-        run, open_graph(graph), head, relation, tail, count=k, draws=draws, seed=seed
+    facts = open_graph(graph, reading)
+    triple = (
+        meant(head, facts.entities),
+        meant(relation, facts.relations),
+        meant(tail, facts.entities),
     )
+    found = explain_run(run, facts, *triple, count=k, draws=draws, seed=seed)
     if html is not None:
-        write_text(html, explanation_page(found))
+        write_text(html, explanation_page(found, short))
     if picture is not None:
-        write_text(picture, svg(explanation_picture(found)))
+        write_text(picture, svg(explanation_picture(found, short)))
     if as_json:
         print_json(found.as_dict())
         return
-    note(verdict(found))
-    shown = tables(found)
+    note(verdict(found, short))
+    shown = tables(found, short)
     if "paths" not in shown:
         note("no path of the length the model follows carries it")
     for title, table in shown.items():

@@ -8,7 +8,9 @@ from typing import Annotated
 import polars as pl
 import typer
 
+from ingram.cli.names import short
 from ingram.cli.options import Graph, Html, Json, Svg, Threads, use_threads, want_folder
+from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import console, note, plain_table, print_json
 from ingram.datasets import open_graph, open_source
 from ingram.errors import ConfigError
@@ -17,11 +19,14 @@ from ingram.experiments.report import html_table, page
 from ingram.inference.applying import embedding_model
 from ingram.inference.relations import affinity_table, resembling
 from ingram.io.atomic import write_text
+from ingram.io.options import ReadOptions
 from ingram.io.relation_files import FORMATS, want_relations_path, write_relation_graph
 
 
+@reads_a_graph
 def relations_command(
     graph: Graph,
+    reading: ReadOptions,
     k: Annotated[int, typer.Option("-k", min=1, help="Strongest affinities listed.")] = 20,
     output: Annotated[
         Path | None,
@@ -56,10 +61,10 @@ def relations_command(
         want_relations_path(output)
     want_folder(html, picture)
     use_threads(threads)
-    found = open_graph(graph)
+    found = open_graph(graph, reading)
     table, likeness, known = affinity_table(found), None, None
     if train is not None:
-        other = open_source(train)
+        other = open_source(train, reading)
         model = None if run is None else embedding_model(run)
         likeness = resembling(found, other, model)
         known = found.relations.labels.is_in(other.relations.labels.implode()).to_list()
@@ -102,4 +107,5 @@ def _shown(
 
 def _in_words(table: pl.DataFrame, name: str) -> pl.DataFrame:
     mark = pl.when("inverse").then(pl.lit(", read backwards")).otherwise(pl.lit(""))
-    return table.with_columns(pl.col(name) + mark).drop("inverse")
+    labels = pl.col("relation", name).map_elements(short, pl.String)
+    return table.with_columns(labels).with_columns(pl.col(name) + mark).drop("inverse")

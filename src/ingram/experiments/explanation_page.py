@@ -9,24 +9,24 @@ from matplotlib.figure import Figure
 
 from ingram.experiments.figures import ACCENT, FAINT, LINE, shown, svg
 from ingram.experiments.report import html_table, page
-from ingram.inference.explanation import Explanation, Path, tables
+from ingram.inference.explanation import Explanation, Name, Path, tables
 
 Places = dict[str, tuple[float, float]]
 
 
-def explanation_picture(explanation: Explanation) -> Figure:
+def explanation_picture(explanation: Explanation, name: Name = str) -> Figure:
     """Paths as lines from head to tail, the thicker the stronger; attention as bars below."""
     paths, looks = explanation.paths, explanation.neighbours
     heights = [1.2 + 0.75 * max(len(paths), 1), 0.3 * len(looks) + 0.4][: 2 if looks else 1]
     figure = Figure(figsize=(9, sum(heights)), layout="constrained")
     axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
-    _draw_paths(axes[0], explanation)
+    _draw_paths(axes[0], explanation, name)
     if looks:
-        _draw_bars(axes[1], explanation)
+        _draw_bars(axes[1], explanation, name)
     return figure
 
 
-def _draw_paths(axes: Axes, explanation: Explanation) -> None:
+def _draw_paths(axes: Axes, explanation: Explanation, name: Name) -> None:
     axes.set_axis_off()
     places = _places(explanation)
     top = max((_strength(path) for path in explanation.paths), default=0.0) or 1.0
@@ -38,13 +38,13 @@ def _draw_paths(axes: Axes, explanation: Explanation) -> None:
                 continue
             drawn.add((step.fact, step.forward))
             head, _, tail = step.fact
-            _arrow(axes, places[head], places[tail], step.relation, strength)
+            _arrow(axes, places[head], places[tail], name(step.relation), strength)
     first, last = places[explanation.head], places[explanation.tail]
-    _arrow(axes, first, last, f"{explanation.relation}?", 0.3, predicted=True)
+    _arrow(axes, first, last, f"{name(explanation.relation)}?", 0.3, predicted=True)
     for label, (x, y) in places.items():
         end = label in (explanation.head, explanation.tail)
         axes.text(
-            x, y, shown(label), ha="center", va="center", fontsize=9, parse_math=False, zorder=3,
+            x, y, shown(name(label)), ha="center", va="center", fontsize=9, parse_math=False, zorder=3,
             bbox={"boxstyle": "round,pad=0.35", "facecolor": "white",
                   "edgecolor": ACCENT if end else LINE},
         )  # fmt: skip
@@ -98,42 +98,38 @@ def _arrow(
     )  # fmt: skip
 
 
-def _draw_bars(axes: Axes, explanation: Explanation) -> None:
+def _draw_bars(axes: Axes, explanation: Explanation, name: Name) -> None:
     axes.set_axis_off()
     axes.set_title("where the last entity layer looks", loc="left", fontsize=10)
     looks = explanation.neighbours
     for row, one in enumerate(looks):
         axes.barh(-row, one.attention, color=LINE if one.entity == explanation.head else FAINT)
-        text = (
-            f"{one.entity} itself"
-            if one.step is None
-            else f"{one.entity} {one.step}{one.step.target}"
-        )
         axes.text(
-            one.attention + 0.01, -row, shown(text, 80), va="center", fontsize=8, parse_math=False
-        )
+            one.attention + 0.01, -row, shown(one.words(name), 80), va="center", fontsize=8,
+            parse_math=False,
+        )  # fmt: skip
     axes.set_xlim(0, 2 * max(one.attention for one in looks) + 0.2)
 
 
-def explanation_page(explanation: Explanation) -> str:
+def explanation_page(explanation: Explanation, name: Name = str) -> str:
     """A self-contained page: the picture and the tables."""
     e = explanation
-    title = f"Why ({e.head}, {e.relation}, {e.tail})?"
+    title = f"Why ({name(e.head)}, {name(e.relation)}, {name(e.tail)})?"
     stated = " It is stated in the graph." if e.known else ""
     parts = [
         f"<h1>{escape(title)}</h1>",
-        f"<p>{escape(verdict(e))}{stated}</p>",
-        f'<div class="scroll">{svg(explanation_picture(e))}</div>',
+        f"<p>{escape(verdict(e, name))}{stated}</p>",
+        f'<div class="scroll">{svg(explanation_picture(e, name))}</div>',
     ]
-    for heading, table in tables(e).items():
+    for heading, table in tables(e, name).items():
         parts += [f"<h2>{escape(heading.capitalize())}</h2>", html_table(table)]
     return page(title, "\n".join(parts))
 
 
-def verdict(explanation: Explanation) -> str:
+def verdict(explanation: Explanation, name: Name = str) -> str:
     """Model, score and rank in a sentence."""
     e = explanation
     return (
-        f"{e.model} scores {e.tail} with {e.score:.3f}: number {e.rank:,} of the answers to "
-        f"({e.head}, {e.relation}, ?) that are no facts."
+        f"{e.model} scores {name(e.tail)} with {e.score:.3f}: number {e.rank:,} of the answers to "
+        f"({name(e.head)}, {name(e.relation)}, ?) that are no facts."
     )

@@ -11,7 +11,7 @@ from torch.nn.functional import normalize
 
 from ingram.embeddings import Embeddings
 from ingram.errors import MissingPackageError
-from ingram.graph import Vocabulary
+from ingram.labels import Vocabulary
 
 SIMILAR = {"label": pl.String, "near": pl.String, "cosine": pl.Float64, "rank": pl.Int64}
 """Columns of a table of what is similar."""

@@ -10,8 +10,8 @@ from xml.sax.saxutils import escape
 import polars as pl
 
 from ingram.errors import ConfigError
-from ingram.graph import Vocabulary
 from ingram.io.atomic import replacing, write_text
+from ingram.labels import Vocabulary
 
 GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
