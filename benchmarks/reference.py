@@ -13,7 +13,8 @@ from torch.nn.functional import leaky_relu
 
 from ingram.kernels.adjacency import Adjacency
 from ingram.kernels.edge_attention import SLOPE
-from ingram.models.ingram import Features, InGram, MessageGraph
+from ingram.models.features import Features
+from ingram.models.ingram import InGram, MessageGraph
 from ingram.models.layers import EntityLayer, RelationLayer
 
 

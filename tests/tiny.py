@@ -10,7 +10,7 @@ import torch
 from ingram.graph import Dataset
 from ingram.models import InGram, InGramQ, ModelConfig, QueryModelConfig
 from ingram.models.base import Model
-from ingram.models.ingram import Features
+from ingram.models.features import Features
 from ingram.training.config import PRESETS, Config, QueryConfig
 from tests.strategies import random_graph
 

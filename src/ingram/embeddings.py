@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
+import numpy.typing as npt
 import torch
-from polars.exceptions import PolarsError
 from torch import Tensor
 
 from ingram.answers import GraphScorer
 from ingram.errors import DivergedError, EmbeddingsError
 from ingram.graph import Ids, KnowledgeGraph
-from ingram.io.atomic import replacing
+from ingram.io.vectors import VectorTable, read_vectors, write_vectors
 from ingram.kernels.triple_scores import triple_scores
 from ingram.labels import Vocabulary
 
-FORMAT = "ingram-embeddings-1"
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """What an update of embeddings starts from.
+
+    states: (S, 2m, d') relations and inverses as entities read them, before W-bar; facts: (n,)
+    long, one number an entity that changes with the facts about it.
+    """
+
+    states: Tensor
+    facts: Tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +37,14 @@ class Embeddings(GraphScorer):
 
     entities: (n, width); relations: (m, width), already mapped by W-bar. With S random draws the
     width is S times the model's: the sum of S scores is one DistMult of the concatenation.
-    ``made`` says how: model, seed, draws.
+    ``made`` says how: model, seed, draws, features. ``basis``: see :class:`Basis`.
     """
 
     entities: Tensor
     relations: Tensor
     graph: KnowledgeGraph
     made: dict[str, Any] = field(default_factory=dict)
+    basis: Basis | None = None
 
     def __post_init__(self) -> None:
         for name, vectors in (("entity", self.entities), ("relation", self.relations)):
@@ -49,28 +58,19 @@ class Embeddings(GraphScorer):
         return self.entities.shape[1]
 
     def save(self, path: str | Path) -> None:
-        """Write a Parquet table: kind (entity or relation), label, vector."""
-        path = Path(path)
-        table = pl.concat(
-            pl.DataFrame(
-                {
-                    "kind": pl.Series([kind] * len(vocabulary), dtype=pl.String),
-                    "label": vocabulary.labels,
-                    "vector": pl.Series(
-                        vectors.float().cpu().numpy(), dtype=pl.Array(pl.Float32, self.width)
-                    ),
-                }
+        """Write vectors and labels; the suffix chooses the format: see :mod:`ingram.io.vectors`."""
+        states, facts = {}, {}
+        if self.basis is not None:
+            kinds = self.basis.states.unflatten(1, (2, -1)).permute(2, 1, 0, 3)  # (m, 2, S, d')
+            states, facts = (
+                {"states": _array(kinds.flatten(1))},
+                {"facts": self.basis.facts.numpy()},
             )
-            for kind, vocabulary, vectors in (
-                ("entity", self.graph.entities, self.entities),
-                ("relation", self.graph.relations, self.relations),
-            )
+        tables = (
+            VectorTable(self.graph.entities.labels, _array(self.entities), facts),
+            VectorTable(self.graph.relations.labels, _array(self.relations), states),
         )
-        if not path.parent.is_dir():
-            raise EmbeddingsError(f"{path}: no folder {path.parent} to write into")
-        metadata = {"ingram": json.dumps({"format": FORMAT, "made": self.made})}
-        with replacing(path) as temporary:
-            table.write_parquet(temporary, metadata=metadata)
+        write_vectors(path, tables, {"made": self.made})
 
     @classmethod
     def load(cls, path: str | Path, graph: KnowledgeGraph | None = None) -> Embeddings:
@@ -79,27 +79,21 @@ class Embeddings(GraphScorer):
         ``graph`` gives the facts that answers are marked known by; its labels must be those of
         the table. Without it no answer is known.
         """
-        path = Path(path)
-        try:
-            table = pl.read_parquet(path)
-            made = json.loads(pl.read_parquet_metadata(path)["ingram"])["made"]
-            parts = [table.filter(kind=kind) for kind in ("entity", "relation")]
-            vectors = [torch.from_numpy(part["vector"].to_numpy().copy()) for part in parts]
-        except FileNotFoundError as error:
-            raise EmbeddingsError(f"{path}: no such file") from error
-        except (PolarsError, KeyError, TypeError, ValueError, OSError) as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise EmbeddingsError(f"{path}: want embeddings in Parquet, got {reason}") from error
+        (entities, relations), about = read_vectors(path)
+        made = about.get("made")
+        if not isinstance(made, dict):
+            raise EmbeddingsError(f"{path}: want a note on how it was made, got {made!r}")
         vocabularies = [
-            Vocabulary(part["label"].rename("label"), what)
-            for part, what in zip(parts, ("entity", "relation"), strict=True)
+            Vocabulary(table.labels.rename("label"), what)
+            for table, what in ((entities, "entity"), (relations, "relation"))
         ]
         if graph is None:
             graph = KnowledgeGraph(np.empty((0, 3), np.int64), vocabularies[0], vocabularies[1])
         for own, other in zip(vocabularies, (graph.entities, graph.relations), strict=True):
             if not own.labels.equals(other.labels):
                 raise EmbeddingsError(f"{path}: its {own.what} labels are not those of the graph")
-        return cls(vectors[0], vectors[1], graph, made)
+        vectors = [torch.from_numpy(table.vectors) for table in (entities, relations)]
+        return cls(vectors[0], vectors[1], graph, made, _basis(entities, relations, made))
 
     def score(self, triples: Ids) -> Tensor:
         """(T,) scores of triples (T, 3)."""
@@ -108,3 +102,18 @@ class Embeddings(GraphScorer):
     def candidate_scores(self, anchors: Tensor, relations: Tensor, side: str) -> Tensor:
         """(Q, n): every entity as the answer. DistMult treats both sides alike."""
         return (self.entities[anchors] * self.relations[relations]) @ self.entities.T
+
+
+def _array(tensor: Tensor) -> npt.NDArray[np.float32]:
+    values: npt.NDArray[np.float32] = tensor.float().cpu().contiguous().numpy()
+    return values
+
+
+def _basis(entities: VectorTable, relations: VectorTable, made: dict[str, Any]) -> Basis | None:
+    """None if the file does not hold it, or no draws are named to tell its parts by."""
+    facts, states = entities.more.get("facts"), relations.more.get("states")
+    draws = made.get("draws")
+    if facts is None or states is None or not isinstance(draws, int) or draws < 1:
+        return None
+    kinds = torch.from_numpy(states).unflatten(1, (2, draws, -1)).permute(2, 1, 0, 3)
+    return Basis(kinds.flatten(1, 2), torch.from_numpy(facts))

@@ -86,15 +86,22 @@ def relation_edges_by_side(
     affinities are binned among themselves. The heads of a relation are the tails of its inverse,
     so A_t is A_h with every relation replaced by its inverse.
     """
-    heads, relations, _ = with_inverses(triples, num_relations).T
-    times = np.ones(len(triples)) if weights is None else weights
-    shape = (num_entities, 2 * num_relations)
-    near = _side_affinity(heads, relations, np.concatenate([times, times]), shape).tocoo()
+    near = head_affinities(triples, num_entities, num_relations, weights).tocoo()
     ends = np.stack(near.coords).astype(np.int64)
     bins = affinity_bins(near.data, num_bins)
     inverse = (ends + num_relations) % (2 * num_relations)
     rows, cols = np.concatenate([ends, inverse], axis=1)
     return rows, cols, np.concatenate([bins, num_bins + bins])
+
+
+def head_affinities(
+    triples: Ids, num_entities: int, num_relations: int, weights: Weights | None = None
+) -> csr_array:
+    """A_h, (2m, 2m), from bare facts: inverses are added here, and their heads are tails."""
+    heads, relations, _ = with_inverses(triples, num_relations).T
+    times = np.ones(len(triples)) if weights is None else weights
+    shape = (num_entities, 2 * num_relations)
+    return _side_affinity(heads, relations, np.concatenate([times, times]), shape)
 
 
 def affinities(

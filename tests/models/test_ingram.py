@@ -5,7 +5,8 @@ import torch
 from ingram.errors import DivergedError, RunError
 from ingram.io.tensors import read_tensors, write_tensors
 from ingram.models import InGram, ModelConfig, base, ingram
-from ingram.models.ingram import Features, MessageGraph
+from ingram.models.features import Features
+from ingram.models.ingram import MessageGraph
 from tests.strategies import graph_of, random_graph
 from tests.tiny import random_features, random_model, tiny_config
 

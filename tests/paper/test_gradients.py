@@ -5,7 +5,7 @@ import torch
 from torch.autograd import gradcheck
 
 from ingram.kernels.triple_scores import triple_scores
-from ingram.models.ingram import Features
+from ingram.models.features import Features
 from ingram.training.objectives import margin_loss
 from tests.strategies import graph_of
 from tests.tiny import random_features, random_model, tiny_config

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from hypothesis import given, settings
 
-from ingram.models.ingram import Features
+from ingram.models.features import Features
 from tests.strategies import graph_of, graphs, seeds
 from tests.tiny import random_features, random_model, tiny_config
 

@@ -7,7 +7,18 @@ import sys
 
 import typer
 
-from ingram.cli import demo, embed, evaluate, predict, pretrain, train
+from ingram.cli import (
+    demo,
+    drift,
+    embed,
+    evaluate,
+    explain,
+    predict,
+    pretrain,
+    relations,
+    similar,
+    train,
+)
 from ingram.cli.data import data_app
 from ingram.cli.models import models_app
 from ingram.cli.screen import error_console
@@ -26,6 +37,10 @@ app.command("pretrain")(pretrain.pretrain_command)
 app.command("evaluate")(evaluate.evaluate_command)
 app.command("embed")(embed.embed_command)
 app.command("predict")(predict.predict_command)
+app.command("explain")(explain.explain_command)
+app.command("similar")(similar.similar_command)
+app.command("relations")(relations.relations_command)
+app.command("drift")(drift.drift_command)
 app.command("demo")(demo.demo_command)
 app.add_typer(data_app, name="data")
 app.add_typer(models_app, name="models")

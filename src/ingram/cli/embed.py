@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,8 +11,12 @@ from ingram.cli.options import Draws, FeatureSeed, Graph, Json, Run, Threads, us
 from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import console, error_console, print_json
 from ingram.datasets import open_graph
+from ingram.embeddings import Embeddings
+from ingram.errors import ConfigError
 from ingram.inference.applying import embedding_model, run_draws
+from ingram.inference.updating import update
 from ingram.io.options import ReadOptions
+from ingram.io.vectors import FORMATS, want_vectors_path
 
 
 @reads_a_graph
@@ -20,7 +24,17 @@ def embed_command(
     run: Run,
     graph: Graph,
     reading: ReadOptions,
-    output: Annotated[Path, typer.Option("-o", "--output", help="The Parquet file to write.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help=f"The file to write: {', '.join(FORMATS)}.")
+    ],
+    old: Annotated[
+        Path | None,
+        typer.Option(
+            "--update",
+            help="Keep this file's relation vectors, draws and seed; compute only what changed.",
+            metavar="OLD",
+        ),
+    ] = None,
     draws: Draws = None,
     seed: FeatureSeed = None,
     threads: Threads = None,
@@ -28,14 +42,28 @@ def embed_command(
 ) -> None:
     """Write vectors of a graph's entities and relations, seen before or not.
 
-    The table has the columns kind (entity or relation), label and vector. Several draws are
-    concatenated, so the vectors are that many times as wide as the model's.
+    The suffix of the output chooses the format: Parquet (kind, label, vector), NumPy, safetensors
+    or word2vec's text. Several draws are concatenated, so the vectors are that many times as wide
+    as the model's.
     """
     use_threads(threads)
+    want_vectors_path(output)
+    if old is not None and (draws is not None or seed is not None):
+        raise ConfigError("an update keeps the draws and the seed of OLD; leave out both")
     model = embedding_model(run)
-    draws = draws or run_draws(run)
+    changes: dict[str, Any] = {}
     with error_console.status("embedding"):
-        embeddings = model.embed(open_graph(graph, reading), seed=seed or 0, draws=draws)
+        if old is None:
+            draws = draws or run_draws(run)
+            embeddings = model.embed(open_graph(graph, reading), seed=seed or 0, draws=draws)
+        else:
+            updated = update(model, open_graph(graph, reading), Embeddings.load(old))
+            embeddings = updated.embeddings
+            changes = {
+                "changed": updated.changed,
+                "recomputed": updated.recomputed,
+                "new_relations": updated.new_relations,
+            }
         embeddings.save(output)
     entities, relations = len(embeddings.entities), len(embeddings.relations)
     if as_json:
@@ -46,11 +74,14 @@ def embed_command(
                 "relations": relations,
                 "width": embeddings.width,
                 **embeddings.made,
+                **changes,
             }
         )
         return
-    console.print(
-        f"{entities:,} entities and {relations:,} relations, {embeddings.width} wide: {output}",
-        highlight=False,
-        soft_wrap=True,
-    )
+    text = f"{entities:,} entities and {relations:,} relations, {embeddings.width} wide: {output}"
+    if changes:
+        text += (
+            f"; facts changed about {changes['changed']:,} entities, {changes['recomputed']:,} "
+            f"were recomputed, {changes['new_relations']:,} relations are new"
+        )
+    console.print(text, highlight=False, soft_wrap=True)

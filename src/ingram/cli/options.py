@@ -74,6 +74,16 @@ FeatureSeed = Annotated[
     int | None, typer.Option(min=0, help="Of the random features of an embedding run; 0.")
 ]
 
+Html = Annotated[Path | None, typer.Option(help="Write a page with picture and tables.")]
+Svg = Annotated[Path | None, typer.Option("--svg", help="Write the picture alone.")]
+
+
+def want_folder(*paths: Path | None) -> None:
+    """Refuse files to write that have no folder to lie in; ask this before long work."""
+    for path in paths:
+        if path is not None and not path.parent.is_dir():
+            raise ConfigError(f"{path}: no folder {path.parent} to write into")
+
 
 def run_and_graph(first: Path, second: Path | None) -> tuple[Path, Path]:
     """One positional argument is a graph, two are a run and a graph."""

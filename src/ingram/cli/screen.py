@@ -72,6 +72,18 @@ def metrics_table(title: str, table: pl.DataFrame, labels: int) -> Table:
     return shown
 
 
+def plain_table(title: str, table: pl.DataFrame) -> Table:
+    """Any table: text to the left, numbers to the right."""
+    shown = Table(title=printable(title), title_justify="left", header_style="bold")
+    for name, kind in table.schema.items():
+        shown.add_column(
+            printable(name), justify="right" if kind.is_numeric() else "left", overflow="fold"
+        )
+    for row in table.iter_rows():
+        shown.add_row(*(printable(v) if isinstance(v, str) else figure(v) for v in row))
+    return shown
+
+
 def name_known(table: pl.DataFrame) -> pl.DataFrame:
     """The groups of ``known`` in words."""
     return table.with_columns(

@@ -76,7 +76,7 @@ def relation_picture(
         axes.scatter(x[position], y[position], s=size, color=ACCENT if new else LINE, zorder=2)
         flip = np.cos(angle) < 0
         axes.text(
-            1.08 * x[position], 1.08 * y[position], _shown(graph.relations.take([relation])[0]),
+            1.08 * x[position], 1.08 * y[position], shown(graph.relations.take([relation])[0]),
             rotation=np.degrees(angle) + (180 if flip else 0), rotation_mode="anchor",
             ha="right" if flip else "left", va="center", fontsize=9, parse_math=False,
         )  # fmt: skip
@@ -99,6 +99,7 @@ def _strongest(graph: KnowledgeGraph, place: Ids) -> list[tuple[int, int, float]
     return [(int(i[o]), int(j[o]), float((total[i[o], j[o]] / top) ** 0.5)) for o in order]
 
 
-def _shown(label: str) -> str:
+def shown(label: str, most: int = 32) -> str:
+    """A label fit to be drawn: no control characters, not too long."""
     visible = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in label)
-    return visible if len(visible) <= 32 else visible[:31] + "…"
+    return visible if len(visible) <= most else visible[: most - 1] + "…"

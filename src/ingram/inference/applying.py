@@ -11,6 +11,8 @@ from ingram.answers import GraphScorer
 from ingram.datasets import open_graph
 from ingram.errors import ConfigError
 from ingram.graph import KnowledgeGraph
+from ingram.inference.explaining import explain
+from ingram.inference.explanation import Explanation
 from ingram.inference.shipped import ZERO_SHOT, run_path
 from ingram.models import InGram, InGramQ, load_model
 from ingram.training.checkpoints import RunDirectory
@@ -42,6 +44,27 @@ def predict(
     if not isinstance(graph, KnowledgeGraph):
         graph = open_graph(graph)
     return apply_run(run, graph).predict(**question)
+
+
+def explain_run(
+    run: str | Path,
+    graph: KnowledgeGraph,
+    head: str,
+    relation: str,
+    tail: str,
+    *,
+    count: int = 5,
+    draws: int | None = None,
+    seed: int | None = None,
+) -> Explanation:
+    """Why the run's model predicts a triple; see :func:`ingram.inference.explaining.explain`."""
+    model = load_model(run_path(run))
+    if isinstance(model, InGramQ):
+        if draws is not None or seed is not None:
+            raise ConfigError(NO_DRAWS)
+        return explain(model, graph, head, relation, tail, count=count)
+    draws = draws or run_draws(run)
+    return explain(model, graph, head, relation, tail, count=count, draws=draws, seed=seed or 0)
 
 
 def embedding_model(run: str | Path) -> InGram:

@@ -54,7 +54,8 @@ def rank_split(
     else:
         assert isinstance(config, Config)
         draws, entropy, features = _protocol(model, config, draws, seed)
-        scorer, made = model.embed(dataset.inference, seed=entropy, draws=draws), (draws, features)
+        scorer = model.embed(dataset.inference, seed=entropy, draws=draws, features="rows")
+        made = (draws, features)
     ranks = rank(
         scorer, dataset.split(split), KnownAnswers.of(dataset), dataset.inference.num_entities
     )

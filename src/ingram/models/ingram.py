@@ -6,23 +6,31 @@ any graph; device and dtype follow the features.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, cast
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ingram.embeddings import Embeddings
+from ingram.embeddings import Basis, Embeddings
 from ingram.graph import Ids, KnowledgeGraph, Weights
 from ingram.kernels.adjacency import Adjacency, entity_adjacency, relation_adjacency
 from ingram.models.base import Model
 from ingram.models.config import ModelConfig
+from ingram.models.features import (
+    Features,
+    FeatureSource,
+    LabelFeatures,
+    RowFeatures,
+    facts_about,
+)
 from ingram.models.layers import EntityLayer, RelationLayer, glorot_linear
 from ingram.relation_graph import relation_graph_of
 
 DRAWS_BUDGET = 2**30
 """Bytes that the draws embedded together may take."""
+FEATURES = {"labels": LabelFeatures, "rows": RowFeatures}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,46 +69,6 @@ class MessageGraph:
         return MessageGraph(self.entities.to(device), self.relations.to(device))
 
 
-@dataclass(frozen=True, eq=False)
-class Features:
-    """Random first vectors of S draws. relations: (S, 2m, d); entities: (S, n, d-hat)."""
-
-    relations: Tensor
-    entities: Tensor
-
-    @classmethod
-    def draw(
-        cls,
-        num_entities: int,
-        num_relations: int,
-        config: ModelConfig,
-        rng: np.random.Generator,
-        draws: int = 1,
-    ) -> Features:
-        """Glorot-normal on each table, gain sqrt(2): the deviation is 2 / sqrt(count + width).
-
-        A draw follows the one before it in the generator, so it does not depend on how many are
-        made at once.
-        """
-        tables = [
-            np.empty((draws, count, width), np.float32)
-            for count, width in (
-                (2 * num_relations, config.relation_width),
-                (num_entities, config.entity_width),
-            )
-        ]
-        for draw in range(draws):
-            for table in tables:
-                rng.standard_normal(dtype=np.float32, out=table[draw])
-        for table in tables:
-            table *= np.float32(2 / (table.shape[1] + table.shape[2]) ** 0.5)
-        return cls(*map(torch.from_numpy, tables))
-
-    def to(self, like: Tensor) -> Features:
-        """On the device and with the dtype of ``like``."""
-        return Features(self.relations.to(like), self.entities.to(like))
-
-
 class InGram(Model):
     """Sections 5.1 to 5.3, with the ablations of table 4 as values of the configuration."""
 
@@ -118,44 +86,85 @@ class InGram(Model):
 
     def forward(self, graph: MessageGraph, features: Features) -> tuple[Tensor, Tensor]:
         """Entities h (S, n, d-hat) and relations W-bar z (S, 2m, d-hat), ready for Eq. (5)."""
-        z = features.relations
-        inner: nn.Linear | None = self.relation_input
-        for layer in self.relation_layers:
-            z, inner = layer(z, graph.relations, inner), None
-        if inner is not None:
-            z = inner(z)
-        h = features.entities
-        inner = self.entity_input
-        for layer in self.entity_layers:
-            h, inner = layer(h, z, graph.entities, inner), None
-        return self.entity_output(h), self.relation_score(self.relation_output(z))
+        z = self.relation_states(graph.relations, features.relations)
+        return self.entity_vectors(graph.entities, features.entities, z), self.relation_vectors(z)
+
+    def relation_states(self, edges: Adjacency, features: Tensor) -> Tensor:
+        """Section 5.1: relations z (S, 2m, d') from their features (S, 2m, d)."""
+        z, inner = self.before_last_relation_layer(edges, features)
+        for layer in self.relation_layers[-1:]:
+            z, inner = layer(z, edges, inner), None
+        return z if inner is None else inner(z)
+
+    def entity_vectors(self, edges: Adjacency, features: Tensor, z: Tensor) -> Tensor:
+        """Section 5.2: entities (S, n, d-hat) from their features and relations z (S, 2m, d')."""
+        h, inner = self.before_last_entity_layer(edges, features, z)
+        vectors: Tensor = self.entity_output(self.entity_layers[-1](h, z, edges, inner))
+        return vectors
+
+    def relation_vectors(self, z: Tensor) -> Tensor:
+        """W-bar M z, as DistMult takes it."""
+        vectors: Tensor = self.relation_score(self.relation_output(z))
+        return vectors
+
+    def before_last_relation_layer(
+        self, edges: Adjacency, features: Tensor
+    ) -> tuple[Tensor, nn.Linear | None]:
+        """What the last relation layer reads: states, and a map they have yet to go through."""
+        z, inner = features, cast("nn.Linear | None", self.relation_input)
+        for layer in self.relation_layers[:-1]:
+            z, inner = layer(z, edges, inner), None
+        return z, inner
+
+    def before_last_entity_layer(
+        self, edges: Adjacency, features: Tensor, z: Tensor
+    ) -> tuple[Tensor, nn.Linear | None]:
+        """The same of the last entity layer."""
+        h, inner = features, cast("nn.Linear | None", self.entity_input)
+        for layer in self.entity_layers[:-1]:
+            h, inner = layer(h, z, edges, inner), None
+        return h, inner
 
     @torch.no_grad()
     def embed(
-        self, graph: KnowledgeGraph, *, seed: int | Sequence[int] = 0, draws: int = 1
+        self,
+        graph: KnowledgeGraph,
+        *,
+        seed: int | Sequence[int] = 0,
+        draws: int = 1,
+        features: Literal["labels", "rows"] = "labels",
     ) -> Embeddings:
         """Embeddings of a graph, its entities and relations seen before or not.
 
         ``draws`` sets of random features are embedded and concatenated: the width is ``draws``
-        times the model's. One draw is the paper; more are steadier and rank better.
+        times the model's. One draw is the paper; more are steadier and rank better. ``features``
+        belong to ``labels``, so that an entity has the same ones in a graph that grew; drawn by
+        ``rows`` they are those that training validates with, and a run's figures are made of.
         """
         edges = self.message_graph(graph)
         like = self.relation_score.weight
-        rng = np.random.default_rng(seed)
+        source: FeatureSource = FEATURES[features](graph, self.config, seed)
         entities = like.new_empty(graph.num_entities, draws, self.config.entity_width)
         relations = like.new_empty(graph.num_relations, draws, self.config.entity_width)
-        each = 6 * 4 * self.config.entity_hidden * max(graph.num_entities, 1)
+        states = []
+        for start, count in self.turns(draws, graph.num_entities):
+            drawn = source.take(start, count).to(like)
+            z = self.relation_states(edges.relations, drawn.relations)
+            h = self.entity_vectors(edges.entities, drawn.entities, z)
+            entities[:, start : start + count] = h.transpose(0, 1)
+            kinds = self.relation_vectors(z)[:, : graph.num_relations]
+            relations[:, start : start + count] = kinds.transpose(0, 1)
+            states.append(z)
+        made = {"model": self.origin.get("id"), "seed": seed, "draws": draws, **source.made}
+        basis = None if features == "rows" else Basis(torch.cat(states), facts_about(graph))
+        return Embeddings(entities.flatten(1), relations.flatten(1), graph, made, basis)
+
+    def turns(self, draws: int, num_entities: int) -> Iterator[tuple[int, int]]:
+        """First draw and number of draws that fit into memory together, turn by turn."""
+        each = 6 * 4 * self.config.entity_hidden * max(num_entities, 1)
         together = max(1, min(draws, DRAWS_BUDGET // each))
         for start in range(0, draws, together):
-            count = min(together, draws - start)
-            features = Features.draw(
-                graph.num_entities, graph.num_relations, self.config, rng, count
-            )
-            h, z = self(edges, features.to(like))
-            entities[:, start : start + count] = h.transpose(0, 1)
-            relations[:, start : start + count] = z[:, : graph.num_relations].transpose(0, 1)
-        made = {"model": self.origin.get("id"), "seed": seed, "draws": draws}
-        return Embeddings(entities.flatten(1), relations.flatten(1), graph, made)
+            yield start, min(together, draws - start)
 
     def message_graph(self, graph: KnowledgeGraph) -> MessageGraph:
         """The edges of a graph's facts as this model wants them, on its device."""

@@ -67,6 +67,17 @@ class QueryGraph:
         return QueryGraph(self.entities.to(device), self.relations.to(device))
 
 
+@dataclass(frozen=True, eq=False)
+class Messages:
+    """An entity layer at work: states (Q, n, D) go along edges with weights (R, 2m, D), and arrive
+    as sums (Q, n, D).
+    """
+
+    states: Tensor
+    weights: Tensor
+    sums: Tensor
+
+
 class Update(nn.Module):
     """State + ReLU(LayerNorm(Linear [state | message]))."""
 
@@ -120,16 +131,27 @@ class InGramQ(Model):
         return states, states[every, asked]
 
     def entity_scores(
-        self, graph: QueryGraph, asked: tuple[Tensor, Tensor], rows: Tensor, anchors: Tensor
+        self,
+        graph: QueryGraph,
+        asked: tuple[Tensor, Tensor],
+        rows: Tensor,
+        anchors: Tensor,
+        trace: list[Messages] | None = None,
     ) -> Tensor:
-        """(Q, n) for anchors (Q,) whose relations' states stand in ``rows`` of ``asked``."""
+        """(Q, n) for anchors (Q,) whose relations' states stand in ``rows`` of ``asked``.
+
+        A ``trace`` is given the messages of each layer.
+        """
         relations, own = asked[0], asked[1][rows]
         places = (torch.arange(len(anchors), device=anchors.device), anchors)
         states = own.new_zeros(len(anchors), graph.entities.num_nodes, own.shape[1])
         states = states.index_put(places, own)
         scale = _degree_scale(graph.entities, states)
         for update, weigh in zip(self.entity_updates, self.edge_weights, strict=True):
-            sums = edge_messages(states, weigh(relations), rows, scale, graph.entities)
+            weights = weigh(relations)
+            sums = edge_messages(states, weights, rows, scale, graph.entities)
+            if trace is not None:
+                trace.append(Messages(states, weights, sums))
             states = update(states, sums.index_put(places, own, accumulate=True))
         ours, query = self.score_hidden.weight.chunk(2, dim=1)
         hidden = states @ ours.T + nn.functional.linear(own, query, self.score_hidden.bias)[:, None]

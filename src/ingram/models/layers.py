@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from ingram.kernels.adjacency import Adjacency
-from ingram.kernels.edge_attention import edge_attention
+from ingram.kernels.edge_attention import SLOPE, edge_attention
 from ingram.models.config import ModelConfig
 
 GAIN = 2**0.5
@@ -76,6 +76,27 @@ class Attention(nn.Module):
         out = edge_attention(shrunk, kinds, flat, None, edges, mean_loop=mean_loop)
         return (out * scale[:, :, 0]).flatten(2)
 
+    def weights_into(
+        self, nodes: Tensor, kinds: Tensor | None, bias: Tensor | None, *, mean_loop: bool = False
+    ) -> Tensor:
+        """(S, e, H): how much of a node comes from each of its e edges, and last its mean loop.
+
+        nodes: (S, 1 + e, 4, H, D), the node's own and then those at the other ends of its edges;
+        kinds: (S, e, 2, H, D) and bias: (e, H), of its edges.
+        """
+        keys = nodes[:, 1:, 2] if kinds is None else nodes[:, 1:, 2] + kinds[:, :, 0]
+        if mean_loop:
+            assert kinds is not None
+            mean = kinds[:, :, 0].sum(1, keepdim=True) / max(kinds.shape[1], 1)
+            keys = torch.cat([keys, nodes[:, :1, 2] + mean], dim=1)
+        if self.aggregator != "attention":
+            return torch.full_like(keys[..., 0], 1 / max(keys.shape[1], 1))
+        hidden = nn.functional.leaky_relu(nodes[:, :1, 0] + keys, SLOPE)
+        logits = (hidden * self.attention[0]).sum(-1)
+        if bias is not None:
+            logits = logits + bias
+        return logits.softmax(1)
+
 
 class RelationLayer(Attention):
     """Eq. (1) and (2): z_i <- ReLU(sum_j alpha_ij W z_j + residual(z_i))."""
@@ -89,12 +110,25 @@ class RelationLayer(Attention):
 
     def forward(self, z: Tensor, graph: Adjacency, inner: nn.Linear | None = None) -> Tensor:
         """(S, m, d') -> (S, m, d'), or from the features (S, m, d) through ``inner``."""
+        nodes = self._projected(z, inner)
+        return self.aggregate(nodes, None, self.attention[0], self.bins, graph)
+
+    def attention_into(
+        self, relation: int, z: Tensor, graph: Adjacency, inner: nn.Linear | None = None
+    ) -> Tensor:
+        """(S, e, heads): the alpha of Eq. (2) over the edges into one relation."""
+        edges = graph.rows(relation, relation + 1)
+        ends = torch.cat([edges.sources.new_tensor([relation]), edges.sources]).long()
+        return self.weights_into(
+            self._projected(z[:, ends], inner), None, self.bins[edges.kinds.long()]
+        )
+
+    def _projected(self, z: Tensor, inner: nn.Linear | None) -> Tensor:
         own, other = self.attend.weight.chunk(2, dim=1)
         weight = torch.cat([own, self.residual.weight, other, self.value.weight])
         none = torch.zeros_like(self.value.bias)
         bias = torch.cat([self.attend.bias, self.residual.bias, none, self.value.bias])
-        nodes = self.split(project(z, weight, bias, inner), 4)
-        return self.aggregate(nodes, None, self.attention[0], self.bins, graph)
+        return self.split(project(z, weight, bias, inner), 4)
 
 
 class EntityLayer(Attention):
@@ -132,10 +166,30 @@ class EntityLayer(Attention):
             out[:, :, part] = self._channels(h, z, graph, inner, part)
         return out
 
+    def attention_into(
+        self, entity: int, h: Tensor, z: Tensor, graph: Adjacency, inner: nn.Linear | None = None
+    ) -> Tensor:
+        """(S, e, heads): the beta of Eq. (4) over the edges into one entity, its loop last."""
+        edges = graph.rows(entity, entity + 1)
+        ends = torch.cat([edges.sources.new_tensor([entity]), edges.sources]).long()
+        if not self.mean_loop:
+            z = torch.cat([z, self.loop.expand(len(z), 1, -1)], dim=1)
+        nodes, kinds = self._projected(h[:, ends], z[:, edges.kinds.long()], inner, None)
+        return self.weights_into(nodes, kinds, None, mean_loop=self.mean_loop)
+
     def _channels(
         self, h: Tensor, z: Tensor, graph: Adjacency, inner: nn.Linear | None, part: slice | None
     ) -> Tensor:
         """The output channels ``part``, whole heads; None for all."""
+        nodes, kinds = self._projected(h, z, inner, part)
+        attention = self.attention[0]
+        if part is not None:
+            attention = attention[part.start // self.head_width : part.stop // self.head_width]
+        return self.aggregate(nodes, kinds, attention, None, graph, mean_loop=self.mean_loop)
+
+    def _projected(
+        self, h: Tensor, z: Tensor, inner: nn.Linear | None, part: slice | None
+    ) -> tuple[Tensor, Tensor]:
 
         def rows(parameter: Tensor) -> Tensor:
             return parameter if part is None else parameter[part]
@@ -152,7 +206,4 @@ class EntityLayer(Attention):
         bias = torch.cat([rows(self.attend.bias), rows(self.residual.bias), none, value_bias])
         nodes = self.split(project(h, weight, bias, inner), 4)
         kinds = self.split(nn.functional.linear(z, torch.cat([relation, relation_value])), 2)
-        attention = self.attention[0]
-        if part is not None:
-            attention = attention[part.start // self.head_width : part.stop // self.head_width]
-        return self.aggregate(nodes, kinds, attention, None, graph, mean_loop=self.mean_loop)
+        return nodes, kinds

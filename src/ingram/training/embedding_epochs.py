@@ -10,7 +10,8 @@ from torch import Tensor
 
 from ingram.graph import Ids, KnowledgeGraph
 from ingram.kernels.triple_scores import triple_scores
-from ingram.models.ingram import Features, InGram, MessageGraph
+from ingram.models.features import Features
+from ingram.models.ingram import InGram, MessageGraph
 from ingram.training.config import Config, EmbeddingTraining
 from ingram.training.epoch_splits import EpochSplits, weights_of
 from ingram.training.negatives import corrupt

@@ -48,7 +48,7 @@ class EmbeddingLearner:
         draws = self.config.evaluation.draws
         features = [self.config.training.seed, VALIDATION, epoch]
         made = {"features": features, "draws": draws}
-        return model.embed(graph, seed=features, draws=draws), made
+        return model.embed(graph, seed=features, draws=draws, features="rows"), made
 
 
 class QueryLearner:

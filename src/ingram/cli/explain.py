@@ -1,0 +1,76 @@
+"""``ingram explain``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ingram.cli.names import meant, short
+from ingram.cli.options import (
+    Draws,
+    FeatureSeed,
+    Graph,
+    Html,
+    Json,
+    Run,
+    Svg,
+    Threads,
+    use_threads,
+    want_folder,
+)
+from ingram.cli.reading import reads_a_graph
+from ingram.cli.screen import console, note, plain_table, print_json
+from ingram.datasets import open_graph
+from ingram.experiments.explanation_page import explanation_page, explanation_picture, verdict
+from ingram.experiments.figures import svg
+from ingram.inference.applying import explain_run
+from ingram.inference.explanation import tables
+from ingram.io.atomic import write_text
+from ingram.io.options import ReadOptions
+
+
+@reads_a_graph
+def explain_command(
+    run: Run,
+    graph: Graph,
+    reading: ReadOptions,
+    head: Annotated[str, typer.Argument(help="The head's label.")],
+    relation: Annotated[str, typer.Argument(help="The relation's label.")],
+    tail: Annotated[str, typer.Argument(help="The tail's label.")],
+    k: Annotated[int, typer.Option("-k", min=1, help="Paths and neighbours shown.")] = 5,
+    html: Html = None,
+    picture: Svg = None,
+    draws: Draws = None,
+    seed: FeatureSeed = None,
+    threads: Threads = None,
+    as_json: Json = False,
+) -> None:
+    """Say why HEAD RELATION TAIL is predicted, with facts that are in the graph.
+
+    A run of ingram-q answers along paths: the strongest are shown. An embedding run shows where
+    its last layers look, and which relations are near. Both say how often the same pattern of
+    relations comes with RELATION elsewhere in the graph.
+    """
+    want_folder(html, picture)
+    use_threads(threads)
+    facts = open_graph(graph, reading)
+    triple = (
+        meant(head, facts.entities),
+        meant(relation, facts.relations),
+        meant(tail, facts.entities),
+    )
+    found = explain_run(run, facts, *triple, count=k, draws=draws, seed=seed)
+    if html is not None:
+        write_text(html, explanation_page(found, short))
+    if picture is not None:
+        write_text(picture, svg(explanation_picture(found, short)))
+    if as_json:
+        print_json(found.as_dict())
+        return
+    note(verdict(found, short))
+    shown = tables(found, short)
+    if "paths" not in shown:
+        note("no path of the length the model follows carries it")
+    for title, table in shown.items():
+        console.print(plain_table(title, table))

@@ -1,0 +1,139 @@
+"""Why a model predicts a triple: what carries the prediction, and what the graph itself says.
+
+The query-conditioned model answers along paths from head to tail: an edge counts as much as the
+score would fall, to first order, if its messages were turned down. The embedding model is asked
+where its last layers look. Both get the paths' patterns counted elsewhere in the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ingram.answers import query_ids
+from ingram.graph import KnowledgeGraph
+from ingram.inference.attention import looks
+from ingram.inference.explanation import Explanation, Path, step
+from ingram.inference.paths import Floats, Walk, best_paths
+from ingram.inference.patterns import Evidence, Patterns
+from ingram.kernels.adjacency import Adjacency, entity_adjacency
+from ingram.models import InGram, InGramQ
+from ingram.models.ingram_q import Messages, QueryGraph
+
+EDGES = 2**16
+"""Edges whose messages are held at once."""
+LOOKED_AT = 3
+"""Steps of the paths whose patterns are counted for the embedding model."""
+
+
+def explain(
+    model: InGram | InGramQ,
+    graph: KnowledgeGraph,
+    head: str,
+    relation: str,
+    tail: str,
+    *,
+    count: int = 5,
+    draws: int = 1,
+    seed: int = 0,
+) -> Explanation:
+    """Why (head, relation, tail) scores as it does; at most ``count`` of everything.
+
+    ``draws`` and ``seed`` are of an embedding model's features.
+    """
+    h, r, _ = query_ids(graph, head, relation, None)
+    t = graph.entities.id(tail)
+    more: dict[str, Any] = {}
+    if isinstance(model, InGramQ):
+        edges = model.query_graph(graph)
+        scores, gains = edge_importance(model, edges, h, r, t)
+        longest = model.config.entity_layers
+        walks = best_paths(edges.entities, gains, h, t, longest, count)
+        walks = [walk for walk in walks if walk.weight > 0]
+        paths = [*_paths(graph, edges.entities, walks, (h, r, t))]
+    else:
+        embeddings = model.embed(graph, seed=seed, draws=draws)
+        scores = embeddings.candidate_scores(torch.tensor([h]), torch.tensor([r]), "tail")[0]
+        paths = likely_paths(graph, (h, r, t), count)
+        more = looks(model, graph, (h, r, t), count, draws, seed)
+    known = graph.triples[(graph.triples[:, 0] == h) & (graph.triples[:, 1] == r), 2]
+    open_ = scores > scores[t]
+    open_[torch.from_numpy(known.copy())] = False
+    return Explanation(
+        model.name, head, relation, tail, float(scores[t]), 1 + int(open_.sum()), bool(t in known),
+        tuple(paths), **more,
+    )  # fmt: skip
+
+
+def edge_importance(
+    model: InGramQ, graph: QueryGraph, head: int, relation: int, tail: int
+) -> tuple[Tensor, Floats]:
+    """Scores of all tails (n,), and each entity edge's part in the score of ``tail``, (E,).
+
+    With a factor m_e on the messages of edge e in every layer, the part is df/dm_e at m_e = 1.
+    The messages are linear in the factors, so it is read off the gradients of their sums.
+    """
+    asked = torch.tensor([relation], device=model.query.device)
+    anchor, row = torch.full_like(asked, head), torch.zeros_like(asked)
+    with torch.no_grad():
+        seen = model.relation_states(graph, asked)
+    trace: list[Messages] = []
+    with torch.enable_grad():
+        scores = model.entity_scores(graph, seen, row, anchor, trace)[0]
+        gradients = torch.autograd.grad(scores[tail], [layer.sums for layer in trace])
+    gains = scores.new_zeros(graph.entities.num_edges)
+    with torch.no_grad():
+        for layer, gradient in zip(trace, gradients, strict=True):
+            _add_parts(gains, graph.entities, layer, gradient[0])
+    return scores.detach(), gains.double().cpu().numpy()
+
+
+def _add_parts(gains: Tensor, edges: Adjacency, layer: Messages, gradient: Tensor) -> None:
+    """Add gradient . message; the message of edge (x, k, v) is h_x * w_k / sqrt(deg v)."""
+    degrees = edges.pointers.diff()
+    every = torch.arange(edges.num_nodes, device=degrees.device)
+    node = every.repeat_interleave(degrees, output_size=edges.num_edges)
+    scaled = gradient * degrees.clamp(min=1).to(gradient).rsqrt().unsqueeze(-1)
+    for begin in range(0, edges.num_edges, EDGES):
+        some = slice(begin, begin + EDGES)
+        sources, kinds = edges.sources[some].long(), edges.kinds[some].long()
+        messages = layer.states[0, sources] * layer.weights[0, kinds]
+        gains[some] += (scaled[node[some]] * messages).sum(-1)
+
+
+def likely_paths(graph: KnowledgeGraph, triple: tuple[int, int, int], count: int) -> list[Path]:
+    """Short paths whose patterns most often come with the relation, whatever a model thinks.
+
+    Paths that avoid entities named by many facts are looked at first.
+    """
+    edges = entity_adjacency(graph.triples, graph.num_entities, graph.num_relations)
+    degrees = np.diff(edges.pointers.numpy())
+    gains = -np.log(np.maximum(degrees[edges.sources.numpy()], 1))
+    walks = best_paths(edges, gains, triple[0], triple[2], LOOKED_AT, 10 * count)
+    paths = [Path(p.steps, None, p.evidence) for p in _paths(graph, edges, walks, triple)]
+
+    def doubted(path: Path) -> float:
+        e = path.evidence
+        return -1.0 if e is None else -e.holding / (e.joined + 2)
+
+    return sorted(paths, key=doubted)[:count]
+
+
+def _paths(
+    graph: KnowledgeGraph, edges: Adjacency, walks: Iterable[Walk], triple: tuple[int, int, int]
+) -> Iterator[Path]:
+    h, r, t = triple
+    patterns = Patterns(graph)
+    counted: dict[tuple[int, ...], Evidence] = {}
+    for walk in walks:
+        kinds = tuple(edges.kinds[list(walk.edges)].tolist())
+        if kinds != (r,) and kinds not in counted:
+            counted[kinds] = patterns.evidence(kinds, r, (h, t))
+        steps = [
+            step(graph, *one) for one in zip(walk.nodes[:-1], kinds, walk.nodes[1:], strict=True)
+        ]
+        yield Path(tuple(steps), float(walk.weight), counted.get(kinds))
