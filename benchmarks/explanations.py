@@ -109,7 +109,8 @@ def random_path(
     pointers, sources = edges.pointers.numpy(), edges.sources.numpy()
     nodes = np.repeat(np.arange(edges.num_nodes), np.diff(pointers))
     for _ in range(length):
-        walks.append(np.bincount(nodes, walks[-1][sources], minlength=edges.num_nodes))
+        steps = np.bincount(nodes, walks[-1][sources], minlength=edges.num_nodes)
+        walks.append(steps.astype(np.float64))
     for _ in range(TRIES if walks[length][last] else 0):
         at, visited, path = last, [last], []
         for left in range(length - 1, -1, -1):

@@ -42,7 +42,7 @@ def test_where_every_task_is_a_tree_the_whole_graph_serves():
 
 
 def test_a_graph_too_small_to_cut_is_split_once_and_not_over_and_over(monkeypatch):
-    made = splits(random_graph(1, 6, 2, 30))
+    made = splits(random_graph(1, 6, 2, 30), TaskConfig())
     monkeypatch.setattr("ingram.training.epoch_splits.CoveringSplit", None)
     task, is_fact = made.draw(np.random.default_rng(0))
     assert task is made.whole

@@ -44,7 +44,8 @@ def _draw_paths(axes: Axes, explanation: Explanation, name: Name) -> None:
     for label, (x, y) in places.items():
         end = label in (explanation.head, explanation.tail)
         axes.text(
-            x, y, shown(name(label)), ha="center", va="center", fontsize=9, parse_math=False, zorder=3,
+            x, y, shown(name(label)), ha="center", va="center", fontsize=9, parse_math=False,
+            zorder=3,
             bbox={"boxstyle": "round,pad=0.35", "facecolor": "white",
                   "edgecolor": ACCENT if end else LINE},
         )  # fmt: skip

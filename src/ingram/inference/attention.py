@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -11,6 +11,7 @@ from ingram.graph import KnowledgeGraph
 from ingram.inference.explanation import NearRelation, Neighbour, step
 from ingram.models import InGram
 from ingram.models.features import LabelFeatures
+from ingram.models.layers import EntityLayer, RelationLayer
 from ingram.relation_graph import build_relation_graph
 
 
@@ -32,13 +33,13 @@ def looks(
     for start, some in model.turns(draws, graph.num_entities):
         features = source.take(start, some).to(model.relation_score.weight)
         z, inner = model.before_last_relation_layer(edges.relations, features.relations)
-        for layer in model.relation_layers[-1:]:
+        for layer in cast("list[RelationLayer]", [*model.relation_layers[-1:]]):
             alpha = layer.attention_into(relation, z, edges.relations, inner).sum(0).mean(-1)
             heard = alpha if heard is None else heard + alpha
         z = model.relation_states(edges.relations, features.relations)
         h, inner = model.before_last_entity_layer(edges.entities, features.entities, z)
         for entity in {head, tail}:
-            last = model.entity_layers[-1]
+            last = cast("EntityLayer", model.entity_layers[-1])
             beta = last.attention_into(entity, h, z, edges.entities, inner).sum(0).mean(-1)
             seen[entity] = seen[entity] + beta if entity in seen else beta
     neighbours = []

@@ -113,7 +113,8 @@ def _profile(graph: KnowledgeGraph, shared: Ids) -> Floats:
     near = head_affinities(graph.triples, graph.num_entities, m, graph.weights)
     heads = near[:, columns].toarray()
     whole = np.concatenate([heads, np.roll(heads, m, axis=0)], axis=1)
-    return np.sqrt(whole)
+    roots: Floats = np.sqrt(whole)
+    return roots
 
 
 @torch.no_grad()
