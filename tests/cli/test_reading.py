@@ -24,7 +24,7 @@ VERBS = {
     "train": "train {graph} -o {out}",
     "pretrain": "pretrain {graph} -o {out}",
     "evaluate": "evaluate {run} {graph}",
-    "embed": "embed {run} {graph} -o {out}",
+    "embed": "embed {run} {graph} -o {out}.parquet",
     "predict": "predict {run} {graph} --head e1 --relation r1",
     "data explain": "data explain {graph}",
     "data check": "data check {graph}",

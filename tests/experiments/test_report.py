@@ -26,7 +26,7 @@ def test_labels_are_never_markup(tmp_path: Path):
     run.append_metrics({"epoch": 1, "loss": 1.0, "mrr": 0.1, "hits@10": 0.2, "seconds": 1.0})
     run.append_metrics({"epoch": 2, "loss": None, "mrr": 0.0, "seconds": 2.0, "collapse": EVIL})
     table = pl.DataFrame({"label": [EVIL], "score": [0.5], "known": [True], "count": [1234]})
-    write_report(run, dataset(), [Section(EVIL, table, EVIL)])
+    write_report(run, [dataset()], [Section(EVIL, table, EVIL)])
     page = (run.path / "report.html").read_text()
     assert EVIL not in page
     assert "&lt;img src=x" in page
@@ -36,7 +36,7 @@ def test_labels_are_never_markup(tmp_path: Path):
 def test_a_page_needs_nothing_from_elsewhere(tmp_path: Path):
     run = RunDirectory(tmp_path / "run")
     run.create(Config())
-    write_report(run, dataset())
+    write_report(run, [dataset()])
     page = (run.path / "report.html").read_text()
     for needle in ("<script", "<link", 'src="http', "@import", "url(http"):
         assert needle not in page

@@ -79,7 +79,13 @@ def test_embeddings_follow_the_seed(model):
     assert torch.equal(one.entities, same.entities)
     assert torch.equal(one.relations, same.relations)
     assert not torch.equal(one.entities, other.entities)
-    assert one.made == {"model": None, "seed": 3, "draws": 2}
+    assert one.made == {
+        "model": None,
+        "seed": 3,
+        "draws": 2,
+        "features": "labels",
+        "sizes": [9, 3],
+    }
 
 
 def test_the_score_of_draws_together_is_the_sum_of_their_scores():
@@ -90,7 +96,7 @@ def test_the_score_of_draws_together_is_the_sum_of_their_scores():
     triples = torch.from_numpy(GRAPH.triples.copy())
     heads, kinds, tails = triples.T
     wanted = sum((h[s, heads] * z[s, kinds] * h[s, tails]).sum(-1) for s in range(3))
-    found = model.embed(GRAPH, seed=7, draws=3).score(GRAPH.triples)
+    found = model.embed(GRAPH, seed=7, draws=3, features="rows").score(GRAPH.triples)
     torch.testing.assert_close(found, wanted.detach())
 
 
@@ -220,9 +226,11 @@ def test_draws_beyond_the_memory_budget_are_embedded_in_turns_with_the_same_resu
     model, monkeypatch
 ):
     passes = []
-    original = InGram.forward
+    original = InGram.entity_vectors
     monkeypatch.setattr(
-        InGram, "forward", lambda self, e, f: passes.append(len(f.entities)) or original(self, e, f)
+        InGram,
+        "entity_vectors",
+        lambda self, edges, x, z: passes.append(len(x)) or original(self, edges, x, z),
     )
     whole = model.embed(GRAPH, draws=5)
     monkeypatch.setattr(ingram, "DRAWS_BUDGET", 2 * 6 * 4 * 8 * 9)
