@@ -111,7 +111,12 @@ def test_files_that_are_no_table_are_refused(embeddings, tmp_path):
     whole = path.read_bytes()
     for content in (b"", b"hello", whole[: len(whole) // 2]):
         path.write_bytes(content)
-        with pytest.raises(EmbeddingsError, match=r"e\.parquet: want embeddings in Parquet"):
+        with pytest.raises(EmbeddingsError, match=r"e\.parquet: want embeddings"):
             Embeddings.load(path)
     with pytest.raises(EmbeddingsError, match="no folder"):
         embeddings.save(tmp_path / "nowhere" / "e.parquet")
+    with pytest.raises(EmbeddingsError, match="cannot be written: Is a directory"):
+        path.unlink()
+        path.mkdir()
+        embeddings.save(path)
+    assert list(tmp_path.iterdir()) == [path]
