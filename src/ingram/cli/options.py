@@ -56,8 +56,7 @@ RunOrGraph = Annotated[
 GraphAfterRun = Annotated[
     Path | None,
     typer.Argument(
-        help="A graph: TSV, CSV, Parquet, JSON Lines or RDF, also compressed; - reads TSV from "
-        "standard input.",
+        help="A graph: TSV, CSV, Parquet, JSON Lines or RDF, also compressed; - is standard input.",
         metavar="GRAPH",
     ),
 ]
