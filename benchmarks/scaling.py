@@ -15,8 +15,9 @@ import torch
 
 from benchmarks import memory
 from benchmarks.shapes import random_graph
+from ingram.answers import KnownAnswers
 from ingram.embeddings import Embeddings
-from ingram.evaluation.ranking import KnownAnswers, rank
+from ingram.evaluation.ranking import rank
 from ingram.models.ingram import InGram
 from ingram.relation_graph import build_relation_graph
 

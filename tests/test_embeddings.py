@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from ingram.embeddings import Embeddings
-from ingram.errors import DivergedError, EmbeddingsError, UnknownLabelError
+from ingram.errors import DivergedError, EmbeddingsError, QueryError, UnknownLabelError
 from ingram.graph import KnowledgeGraph
 
 
@@ -60,9 +60,17 @@ def test_known_answers_can_be_hidden(embeddings):
 
 
 @pytest.mark.parametrize("query", [{}, {"head": "Ada", "tail": "Bo"}])
-def test_one_end_must_be_asked_for(embeddings, query):
-    with pytest.raises(UnknownLabelError, match="give a head or a tail"):
+def test_one_part_must_be_asked_for(embeddings, query):
+    with pytest.raises(QueryError, match="give two of head, relation and tail"):
         embeddings.predict(relation="likes", **query)
+
+
+def test_relations_are_answered_too(embeddings):
+    found = embeddings.predict(head="Ada", tail="Bo")
+    assert found.rows() == [
+        ("Ada", "likes", "Bo", 2.0, 1, True),
+        ("Ada", "hates", "Bo", -2.0, 2, False),
+    ]
 
 
 def test_unknown_labels_are_refused(embeddings):

@@ -5,7 +5,7 @@ import pytest
 
 from ingram.errors import TriplesError, UnknownLabelError
 from ingram.graph import KnowledgeGraph
-from ingram.labels import label_frame
+from ingram.labels import Vocabulary, label_frame
 from tests.strategies import vocabulary
 
 
@@ -40,3 +40,12 @@ def test_an_unknown_label_is_refused_with_the_nearest_known_ones():
         graph.entities.id("Pariss")
     with pytest.raises(UnknownLabelError, match=r"no relation 'zzz' in this graph$"):
         graph.relations.id("zzz")
+
+
+def test_a_label_in_another_case_is_offered_and_no_more_than_three_are():
+    labels = pl.Series([*(f"entity {i}" for i in range(50)), "Nairobi"])
+    with pytest.raises(UnknownLabelError, match=r"did you mean 'Nairobi'\?"):
+        Vocabulary(labels).id("NAIROBI")
+    with pytest.raises(UnknownLabelError, match="did you mean") as said:
+        Vocabulary(labels).id("entity x")
+    assert str(said.value).count("'entity ") == 4

@@ -103,6 +103,10 @@ class Embeddings(GraphScorer):
         """(Q, n): every entity as the answer. DistMult treats both sides alike."""
         return (self.entities[anchors] * self.relations[relations]) @ self.entities.T
 
+    def relation_scores(self, heads: Tensor, tails: Tensor) -> Tensor:
+        """(Q, m): every relation as the answer."""
+        return (self.entities[heads] * self.entities[tails]) @ self.relations.T
+
 
 def _array(tensor: Tensor) -> npt.NDArray[np.float32]:
     values: npt.NDArray[np.float32] = tensor.float().cpu().contiguous().numpy()

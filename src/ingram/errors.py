@@ -51,3 +51,11 @@ class EmbeddingsError(IngramError):
 
 class DivergedError(IngramError):
     """Loss, weights or scores hold NaN or infinity."""
+
+
+class QueryError(IngramError):
+    """A question is malformed, or asks for what cannot be asked."""
+
+
+class CalibrationError(IngramError):
+    """A calibration cannot be made or read, or is of other weights."""

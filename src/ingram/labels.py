@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from rapidfuzz import fuzz, process
 
 from ingram.errors import TriplesError, UnknownLabelError
 
@@ -40,8 +40,10 @@ class Vocabulary:
         """The id of one label; an unknown one is an error that offers the nearest known ones."""
         found = self._index.get(label)
         if found is None:
-            near = get_close_matches(label, self._index, n=3, cutoff=0.6)
-            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+            near = process.extract(
+                label, [*self._index], scorer=fuzz.ratio, processor=str.lower, score_cutoff=60
+            )[:3]
+            hint = f"; did you mean {' or '.join(repr(n[0]) for n in near)}?" if near else ""
             raise UnknownLabelError(f"no {self.what} {label!r} in this graph{hint}")
         return found
 

@@ -10,6 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ingram.answers import KnownAnswers
 from ingram.datasets.synthetic import (
     TRAIN,
     graph_groups,
@@ -22,7 +23,7 @@ from ingram.datasets.synthetic import (
 from ingram.datasets.synthetic_draw import uniform_pairs
 from ingram.datasets.synthetic_plan import KINDS, SyntheticConfig, plan
 from ingram.errors import ConfigError, DatasetError
-from ingram.evaluation import KnownAnswers, rank
+from ingram.evaluation import rank
 from ingram.io import read_dataset, read_graph
 
 ATOM = re.compile(r"([^();]+)\((\w), (\w)\)")

@@ -7,8 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingram.answers import KnownAnswers
 from ingram.errors import DivergedError
-from ingram.evaluation import TIES, KnownAnswers, rank
+from ingram.evaluation import TIES, rank
 from ingram.graph import Dataset
 from tests.strategies import graph_of, random_graph, seeds
 

@@ -2,9 +2,10 @@
 
 import pytest
 
+from ingram.answers import KnownAnswers
 from ingram.errors import ConfigError
 from ingram.evaluation.metrics import overall
-from ingram.evaluation.ranking import KnownAnswers, rank
+from ingram.evaluation.ranking import rank
 from ingram.inference.testing import rank_split
 from ingram.models import InGram, InGramQ
 from ingram.training import train

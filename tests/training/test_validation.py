@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ingram.answers import KnownAnswers
 from ingram.evaluation.metrics import overall
-from ingram.evaluation.ranking import KnownAnswers, rank
+from ingram.evaluation.ranking import rank
 from ingram.graph import Dataset
 from ingram.models import InGramQ
 from ingram.training.config import EvaluationConfig

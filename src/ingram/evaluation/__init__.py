@@ -1,6 +1,6 @@
 """Filtered ranking and what is computed from ranks."""
 
 from ingram.evaluation.metrics import TIES, metrics
-from ingram.evaluation.ranking import CandidateScorer, KnownAnswers, rank
+from ingram.evaluation.ranking import CandidateScorer, rank
 
-__all__ = ["TIES", "CandidateScorer", "KnownAnswers", "metrics", "rank"]
+__all__ = ["TIES", "CandidateScorer", "metrics", "rank"]

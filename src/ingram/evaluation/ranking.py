@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -10,13 +11,10 @@ import polars as pl
 import torch
 from torch import Tensor
 
-from ingram.answers import refuse_diverged
-from ingram.graph import Dataset, Ids
+from ingram.answers.batches import BUDGET, scored_batches
+from ingram.answers.known import ORDER, KnownAnswers
+from ingram.graph import Ids
 from ingram.kernels.rank_counts import rank_counts
-
-BUDGET = 24 * 2**20
-"""Bytes that a batch of scores may take. Small enough to stay in the cache between scoring and
-counting, and to be reused: larger blocks go back to the system after each batch."""
 
 
 class CandidateScorer(Protocol):
@@ -25,34 +23,6 @@ class CandidateScorer(Protocol):
     def candidate_scores(self, anchors: Tensor, relations: Tensor, side: str) -> Tensor:
         """(Q, n) for queries (anchor, relation, ?), or (?, relation, anchor) if side is head."""
         ...
-
-
-class KnownAnswers:
-    """For each (anchor, relation, side), the entities that are true answers."""
-
-    def __init__(self, triples: Ids, num_relations: int) -> None:
-        """Of all true triples; one that stands in two splits counts once."""
-        self.num_relations = num_relations
-        self._sides = {}
-        count = int(triples[:, [0, 2]].max(initial=0)) + 1
-        for side, given, asked in (("tail", 0, 2), ("head", 2, 0)):
-            keys = triples[:, given] * num_relations + triples[:, 1]
-            self._sides[side] = np.divmod(np.unique(keys * count + triples[:, asked]), count)
-
-    @classmethod
-    def of(cls, dataset: Dataset) -> KnownAnswers:
-        """The published filter: facts, validation and test triples."""
-        parts = [dataset.inference.triples, dataset.valid, dataset.test]
-        return cls(np.concatenate(parts), dataset.inference.num_relations)
-
-    def of_queries(self, anchors: Ids, relations: Ids, side: str) -> tuple[Ids, Ids]:
-        """Row pointers (Q + 1,) and entities: those of query q are ``pointers[q:q+2]``."""
-        keys, answers = self._sides[side]
-        wanted = anchors * self.num_relations + relations
-        first, last = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
-        pointers = np.concatenate([[0], np.cumsum(last - first)])
-        offset = np.repeat(first - pointers[:-1], last - first)
-        return pointers, answers[offset + np.arange(pointers[-1])]
 
 
 def rank(
@@ -68,11 +38,10 @@ def rank(
     Other true answers are no candidates. NaN and infinity are refused: a NaN compares false to
     everything and would rank first.
     """
-    rows = max(1, budget // (4 * max(num_entities, 1)))
     parts = [
         part
         for side in ("tail", "head")
-        for part in _rank_side(scorer, triples, known, num_entities, side, rows)
+        for part in _rank_side(scorer, triples, known, num_entities, side, budget)
     ]
     return pl.concat(parts)
 
@@ -83,17 +52,15 @@ def _rank_side(
     known: KnownAnswers,
     num_entities: int,
     side: str,
-    rows: int,
+    budget: int,
 ) -> Iterator[pl.DataFrame]:
-    given, asked = (0, 2) if side == "tail" else (2, 0)
-    for start in range(0, max(len(triples), 1), rows):
-        batch = triples[start : start + rows]
-        anchors, relations, answers = batch[:, given], batch[:, 1], batch[:, asked].copy()
-        pointers, excluded = known.of_queries(anchors, relations, side)
-        scores = scorer.candidate_scores(
-            torch.from_numpy(anchors.copy()), torch.from_numpy(relations.copy()), side
-        )
-        refuse_diverged(scores)
+    given, _, asked = ORDER[side]
+    score = partial(scorer.candidate_scores, side=side)
+    columns = triples[:, given], triples[:, 1]
+    for some, scores in scored_batches(score, *columns, num_entities, budget=budget):
+        batch = triples[some]
+        answers = batch[:, asked].copy()
+        pointers, excluded = known.of_queries(batch[:, given], batch[:, 1], side)
         device = scores.device
         higher, equal = rank_counts(
             scores,

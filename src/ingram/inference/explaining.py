@@ -14,7 +14,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ingram.answers import query_ids
 from ingram.graph import KnowledgeGraph
 from ingram.inference.attention import looks
 from ingram.inference.explanation import Explanation, Path, step
@@ -45,8 +44,7 @@ def explain(
 
     ``draws`` and ``seed`` are of an embedding model's features.
     """
-    h, r, _ = query_ids(graph, head, relation, None)
-    t = graph.entities.id(tail)
+    h, r, t = graph.entities.id(head), graph.relations.id(relation), graph.entities.id(tail)
     more: dict[str, Any] = {}
     if isinstance(model, InGramQ):
         edges = model.query_graph(graph)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from ingram.answers import GraphScorer
+from ingram.answers import GraphScorer, KnownAnswers
 from ingram.errors import ConfigError, RunError
-from ingram.evaluation import KnownAnswers, rank
+from ingram.evaluation import rank
 from ingram.graph import Dataset
 from ingram.inference.applying import NO_DRAWS
 from ingram.models import InGram, InGramQ

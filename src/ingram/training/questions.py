@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ingram.evaluation.ranking import KnownAnswers
+from ingram.answers import KnownAnswers
 from ingram.graph import Ids
 from ingram.splits import Facts
 

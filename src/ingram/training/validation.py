@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ingram.answers import KnownAnswers
 from ingram.evaluation.metrics import overall
-from ingram.evaluation.ranking import KnownAnswers, rank
+from ingram.evaluation.ranking import rank
 from ingram.graph import Dataset
 from ingram.training.config import EvaluationConfig
 from ingram.training.learners import Learner
