@@ -123,8 +123,8 @@ def test_files_that_are_no_table_are_refused(embeddings, tmp_path):
             Embeddings.load(path)
     with pytest.raises(EmbeddingsError, match="no folder"):
         embeddings.save(tmp_path / "nowhere" / "e.parquet")
+    path.unlink()
+    path.mkdir()
     with pytest.raises(EmbeddingsError, match="cannot be written: Is a directory"):
-        path.unlink()
-        path.mkdir()
         embeddings.save(path)
     assert list(tmp_path.iterdir()) == [path]
