@@ -205,3 +205,10 @@ def test_diverged_weights_are_one_line_and_status_2(run, data, tmp_path, capsys)
 def test_help_names_the_new_verb():
     assert "pretrain" in ingram("--help")
     assert "Usage" in ingram("pretrain", "--help")
+
+
+def test_the_shipped_weights_explain_where_no_run_is_named():
+    words = ["world", "Nairobi", "capital_of", "Kenya", "--json"]
+    found = [json.loads(ingram("explain", *run, *words)) for run in ([], ["zero-shot"])]
+    assert found[0] == found[1]
+    assert found[0]["paths"]

@@ -10,12 +10,11 @@ from ingram.cli.names import meant, short
 from ingram.cli.options import (
     Draws,
     FeatureSeed,
-    Graph,
     Html,
     Json,
-    Run,
     Svg,
     Threads,
+    run_graph_and_triple,
     use_threads,
     want_folder,
 )
@@ -32,12 +31,15 @@ from ingram.io.options import ReadOptions
 
 @reads_a_graph
 def explain_command(
-    run: Run,
-    graph: Graph,
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            help="A run, or nothing for the shipped weights; a graph; the labels of head, relation "
+            "and tail.",
+            metavar="[RUN] GRAPH HEAD RELATION TAIL",
+        ),
+    ],
     reading: ReadOptions,
-    head: Annotated[str, typer.Argument(help="The head's label.")],
-    relation: Annotated[str, typer.Argument(help="The relation's label.")],
-    tail: Annotated[str, typer.Argument(help="The tail's label.")],
     k: Annotated[int, typer.Option("-k", min=1, help="Paths and neighbours shown.")] = 5,
     html: Html = None,
     picture: Svg = None,
@@ -54,6 +56,7 @@ def explain_command(
     """
     want_folder(html, picture)
     use_threads(threads)
+    run, graph, head, relation, tail = run_graph_and_triple(words)
     facts = open_graph(graph, reading)
     triple = (
         meant(head, facts.entities),

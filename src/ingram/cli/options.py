@@ -89,6 +89,14 @@ def run_and_graph(first: Path, second: Path | None) -> tuple[Path, Path]:
     return (Path(ZERO_SHOT), first) if second is None else (first, second)
 
 
+def run_graph_and_triple(words: list[str]) -> tuple[Path, Path, str, str, str]:
+    """[RUN] GRAPH HEAD RELATION TAIL."""
+    if len(words) not in (4, 5):
+        raise ConfigError(f"want [RUN] GRAPH HEAD RELATION TAIL, got {len(words)} words")
+    *run, graph, head, relation, tail = words
+    return Path(run[0] if run else ZERO_SHOT), Path(graph), head, relation, tail
+
+
 def use_threads(threads: int | None) -> None:
     """One number for matrix products and compiled loops."""
     if threads is not None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ingram.cli.names import prefixes_of
-from ingram.cli.options import run_and_graph
+from ingram.cli.options import run_and_graph, run_graph_and_triple
 from ingram.errors import ConfigError
 from ingram.io.formats import FORMATS
 from ingram.io.options import ReadOptions
@@ -112,7 +112,9 @@ def reads_a_graph(verb: Callable[..., None]) -> Callable[..., None]:
     @wraps(verb)
     def command(**given: Any) -> None:
         reading = _options(**{name: given.pop(name) for name in options})
-        if "first" in given:
+        if "words" in given:
+            graphs = run_graph_and_triple(given["words"])[1]
+        elif "first" in given:
             graphs = run_and_graph(given["first"], given["second"])[1]
         else:
             (graphs,) = (given[name] for name in ("graph", "graphs", "data") if name in given)
