@@ -40,9 +40,9 @@ class Vocabulary:
         """The id of one label; an unknown one is an error that offers the nearest known ones."""
         found = self._index.get(label)
         if found is None:
-            near = get_close_matches(label, self._index, n=3, cutoff=0.6)
+            near = get_close_matches(label[:99], self._index, n=3, cutoff=0.6)
             hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-            raise UnknownLabelError(f"no {self.what} {label!r} in this graph{hint}")
+            raise UnknownLabelError(f"no {self.what} {label[:99]!r} in this graph{hint}")
         return found
 
     def ids(self, labels: pl.Series) -> pl.Series:
