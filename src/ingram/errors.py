@@ -42,7 +42,15 @@ class ConfigError(IngramError):
 
 
 class RunError(IngramError):
-    """A run directory is missing, incomplete, or of another version."""
+    """A run directory is missing, incomplete, in use, or of another version."""
+
+
+class WriteError(IngramError):
+    """A file or folder cannot be written: a full disk, no permission, a folder that is gone."""
+
+
+class MemoryNeedError(IngramError):
+    """A task needs more memory than is free; nothing was begun."""
 
 
 class EmbeddingsError(IngramError):

@@ -41,10 +41,10 @@ class Vocabulary:
         found = self._index.get(label)
         if found is None:
             near = process.extract(
-                label, [*self._index], scorer=fuzz.ratio, processor=str.lower, score_cutoff=60
+                label[:99], [*self._index], scorer=fuzz.ratio, processor=str.lower, score_cutoff=60
             )[:3]
             hint = f"; did you mean {' or '.join(repr(n[0]) for n in near)}?" if near else ""
-            raise UnknownLabelError(f"no {self.what} {label!r} in this graph{hint}")
+            raise UnknownLabelError(f"no {self.what} {label[:99]!r} in this graph{hint}")
         return found
 
     def ids(self, labels: pl.Series) -> pl.Series:

@@ -3,7 +3,7 @@ import torch
 from safetensors.torch import save_file
 
 from ingram.errors import RunError
-from ingram.io.tensors import checked_tensor, read_tensors, write_tensors
+from ingram.io.tensors import check_shapes, read_tensors, write_tensors
 
 
 def test_tensors_and_description_come_back(tmp_path):
@@ -42,10 +42,50 @@ def test_a_folder_is_no_file_of_tensors(tmp_path):
         read_tensors(tmp_path, "x")
 
 
-def test_a_tensor_is_checked_for_presence_and_shape(tmp_path):
-    tensors = {"a": torch.zeros(2, 3)}
-    assert checked_tensor(tmp_path, tensors, "a", (2, 3)) is tensors["a"]
+def test_names_and_shapes_are_checked(tmp_path):
+    check_shapes(tmp_path, {"a": [2, 3]}, {"a": (2, 3)}, {"b": ()})
     with pytest.raises(RunError, match="holds no tensor 'b'"):
-        checked_tensor(tmp_path, tensors, "b", (2, 3))
+        check_shapes(tmp_path, {"a": [2, 3]}, {"a": (2, 3), "b": ()})
+    with pytest.raises(RunError, match="want no tensor 'b', got one"):
+        check_shapes(tmp_path, {"a": [2, 3], "b": []}, {"a": (2, 3)})
     with pytest.raises(RunError, match=r"a wants shape \(3, 2\), got \(2, 3\)"):
-        checked_tensor(tmp_path, tensors, "a", (3, 2))
+        check_shapes(tmp_path, {"a": [2, 3]}, {"a": (3, 2)})
+
+
+def test_what_the_check_refuses_is_not_read(tmp_path):
+    path = tmp_path / "t.safetensors"
+    write_tensors(path, {"a": torch.zeros(2)}, {"format": "x"})
+    seen = []
+
+    def check(about, shapes):
+        seen.append((about["format"], shapes))
+        raise RunError("no")
+
+    with pytest.raises(RunError, match="no"):
+        read_tensors(path, "x", check=check)
+    assert seen == [("x", {"a": [2]})]
+    write_tensors(path, {"a": torch.arange(3)}, {"format": "x"})
+    with pytest.raises(RunError, match="'a' wants floats, got I64"):
+        read_tensors(path, "x", check=check)
+
+
+def test_a_flipped_bit_anywhere_is_noticed(tmp_path):
+    path = tmp_path / "t.safetensors"
+    write_tensors(path, {"a": torch.rand(5), "b": torch.tensor(1.0)}, {"format": "x", "n": 0.25})
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        for bit in (0, 4):
+            data = bytearray(whole)
+            data[place] ^= 1 << bit
+            path.write_bytes(data)
+            with pytest.raises(RunError, match=r"t\.safetensors"):
+                read_tensors(path, "x")
+
+
+def test_a_file_from_before_checksums_is_read(tmp_path):
+    path = tmp_path / "t.safetensors"
+    save_file({"a": torch.ones(3)}, path, {"ingram": '{"format": "x-1"}'})
+    assert read_tensors(path, "x-1")[0]["a"].tolist() == [1, 1, 1]
+    save_file({"a": torch.ones(3)}, path, {"ingram": '{"format": "x-2"}'})
+    with pytest.raises(RunError, match="is damaged: its content is not what its checksum says"):
+        read_tensors(path, "x-2")

@@ -55,5 +55,5 @@ def traces(path):
     records = RunDirectory(path).metrics()
     for record in records:
         del record["seconds"]
-    checkpoints = {file.name: checkpoint(file) for file in path.glob("checkpoints/*")}
-    return records, (path / "model.safetensors").read_bytes(), checkpoints
+    last = checkpoint(RunDirectory(path).checkpoints()[0])
+    return records, (path / "model.safetensors").read_bytes(), last

@@ -45,7 +45,7 @@ def test_the_kept_weights_are_the_average_over_the_steps(decay, steps, tmp_path)
     wanted = averages(first, steps, per_epoch=2, decay=decay)
     assert len(wanted) == 12
 
-    tensors, _ = read_tensors(RunDirectory(tmp_path).checkpoint_path(), FORMAT)
+    tensors, _ = read_tensors(RunDirectory(tmp_path).checkpoints()[0], FORMAT)
     names = [name for name, _ in InGramQ(config.model).named_parameters()]
     for name, average, last in zip(names, wanted[-1], steps[-1], strict=True):
         torch.testing.assert_close(tensors[f"average.{name}"], average)
@@ -61,7 +61,7 @@ def test_the_kept_weights_are_the_average_over_the_steps(decay, steps, tmp_path)
 def test_the_embedding_model_averages_too(steps, tmp_path):
     config = tiny_run_config(training__averaging=0.5)
     train(DATASET, config, RunDirectory(tmp_path))
-    tensors, _ = read_tensors(RunDirectory(tmp_path).checkpoint_path(), FORMAT)
+    tensors, _ = read_tensors(RunDirectory(tmp_path).checkpoints()[0], FORMAT)
     first = [p.detach() for p in loop.MODELS["ingram"](config.model, seed=0).parameters()]
     wanted = averages(first, steps, per_epoch=1, decay=0.5)[-1]
     found = [tensor for name, tensor in tensors.items() if name.startswith("average.")]
@@ -71,5 +71,5 @@ def test_the_embedding_model_averages_too(steps, tmp_path):
 
 def test_without_averaging_a_checkpoint_holds_no_average(tmp_path):
     train(DATASET, tiny_query_config(training__epochs=1), RunDirectory(tmp_path))
-    tensors, _ = read_tensors(RunDirectory(tmp_path).checkpoint_path(), FORMAT)
+    tensors, _ = read_tensors(RunDirectory(tmp_path).checkpoints()[0], FORMAT)
     assert not [name for name in tensors if name.startswith("average.")]

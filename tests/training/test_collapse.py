@@ -6,9 +6,12 @@ import torch
 from ingram.errors import DivergedError
 from ingram.models import InGram
 from ingram.training import embedding_epochs
-from ingram.training.checkpoints import RunDirectory
+from ingram.training.checkpoints import RunDirectory, load_checkpoint
+from ingram.training.state import State
 from tests.tiny import tiny_run_config
 from tests.training.runs import Diary, run_in
+
+NOT_FINITE = "the loss is not finite; this began in the loss itself"
 
 
 class Saboteur(Diary):
@@ -30,14 +33,14 @@ def test_a_loss_that_is_not_a_number_is_recovered_from_at_a_lower_rate(tmp_path,
     assert (outcome.stopped, outcome.epoch) == ("finished", 12)
     event = {
         "epoch": 6,
-        "why": "the loss is not finite",
+        "why": NOT_FINITE,
         "returned_to": 4,
         "learning_rate": 2.5e-4,
     }
     assert outcome.collapses == saboteur.collapses == [event]
     assert [r["epoch"] for r in saboteur.records] == [4, 6, 8, 12]
     assert [r["learning_rate"] for r in saboteur.records] == [5e-4, 5e-4, 2.5e-4, 2.5e-4]
-    assert saboteur.records[1]["collapse"] == "the loss is not finite"
+    assert saboteur.records[1]["collapse"] == NOT_FINITE
     assert saboteur.records[1]["loss"] is None
     assert all(p.isfinite().all() for p in outcome.model.parameters())
 
@@ -56,21 +59,26 @@ def test_a_loss_that_jumps_and_stays_is_recovered_from(tmp_path, monkeypatch):
 def test_a_recovery_takes_weights_and_optimiser_back_to_the_good_checkpoint(tmp_path, monkeypatch):
     saboteur = Saboteur(monkeypatch, {6: float("nan")})
     run_in(tmp_path, tiny_run_config(training__epochs=6), listener=saboteur)
-    run, model = RunDirectory(tmp_path), InGram(tiny_run_config().model)
-    states = []
-    for name in ("good", "last"):
-        optimizer = torch.optim.Adam(model.parameters())
-        progress = run.load_checkpoint(name, model, optimizer)
-        moments = [optimizer.state[p]["exp_avg"].tolist() for p in model.parameters()]
-        states.append((progress.epoch, [p.tolist() for p in model.parameters()], moments))
-    (good, *good_state), (last, *last_state) = states
-    assert (good, last) == (4, 6)
-    assert last_state == good_state
+    last, good, _ = RunDirectory(tmp_path).checkpoints()
+    states = [state_in(path) for path in (last, good)]
+    assert [state.progress.epoch for state in states] == [6, 4]
+    assert states[0].good.epoch == 4
+    now, before, kept = states[0].moment(), states[1].moment(), states[0].good.tensors
+    assert now.keys() == before.keys() == kept.keys()
+    for name, tensor in now.items():
+        assert torch.equal(tensor, before[name])
+        assert torch.equal(tensor, kept[name])
+
+
+def state_in(checkpoint):
+    model = InGram(tiny_run_config().model)
+    state = State(model, torch.optim.AdamW(model.parameters()))
+    load_checkpoint(checkpoint, state)
+    return state
 
 
 def last_weights(path):
-    model = InGram(tiny_run_config().model)
-    RunDirectory(path).load_checkpoint("last", model, torch.optim.Adam(model.parameters()))
+    model = state_in(RunDirectory(path).checkpoints()[0]).model
     return torch.cat([p.detach().flatten() for p in model.parameters()])
 
 

@@ -38,7 +38,8 @@ def test_a_run_leaves_its_configuration_metrics_best_model_and_checkpoint(tmp_pa
     assert loaded.origin["valid"] == outcome.best
     for one, other in zip(loaded.parameters(), outcome.model.parameters(), strict=True):
         assert torch.equal(one, other)
-    assert (tmp_path / "checkpoints" / "last.safetensors").exists()
+    epochs = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
+    assert epochs == [f"epoch-{epoch:010}.safetensors" for epoch in (4, 8, 12)]
 
 
 def test_training_on_one_epoch_again_and_again_lowers_its_loss(tmp_path, monkeypatch):

@@ -10,7 +10,8 @@ from ingram.graph import KnowledgeGraph
 from ingram.models import InGramQ
 from ingram.training import train, validation
 from ingram.training.checkpoints import RunDirectory
-from ingram.training.loop import Source, resume_config
+from ingram.training.loop import resume_config
+from ingram.training.sources import Source
 from tests.strategies import random_graph
 from tests.tiny import tiny_dataset, tiny_query_config
 from tests.training.runs import DATASET, Interrupt, traces

@@ -11,7 +11,7 @@ from ingram.training.checkpoints import RunDirectory
 from ingram.training.embedding_epochs import EmbeddingEpochs
 from ingram.training.loop import resume_config
 from tests.tiny import tiny_run_config
-from tests.training.runs import DATASET, Interrupt, traces
+from tests.training.runs import DATASET, Interrupt, run_in, traces
 
 
 def straight(path, config=None):
@@ -107,7 +107,7 @@ def test_a_run_that_was_killed_goes_on_from_its_last_checkpoint(tmp_path):
 
     with pytest.raises(SystemExit):
         train(DATASET, tiny_run_config(), run, listener=Killed())
-    run.append_metrics({"epoch": 12, "mrr": 1.0, "seconds": 0})
+    run.append_metrics({"epoch": 12, "mrr": 1.0, "seconds": 0})  # and the kill fell here
     resumed(run.path)
     assert traces(run.path) == wanted
 
@@ -169,7 +169,9 @@ def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path):
 def test_a_directory_without_a_checkpoint_cannot_be_resumed(tmp_path):
     with pytest.raises(RunError, match="want a run directory"):
         resume_config(RunDirectory(tmp_path), None)
-    RunDirectory(tmp_path).create(tiny_run_config())
+    run_in(tmp_path)
+    for checkpoint in RunDirectory(tmp_path).checkpoints():
+        checkpoint.unlink()
     with pytest.raises(RunError, match="no checkpoint to resume from"):
         resume_config(RunDirectory(tmp_path), None)
 

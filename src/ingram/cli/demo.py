@@ -21,6 +21,7 @@ from ingram.cli.screen import (
     name_known,
     note,
 )
+from ingram.cli.train import STATUS
 from ingram.datasets import open_dataset
 from ingram.errors import RunError
 from ingram.evaluation import metrics
@@ -72,8 +73,8 @@ def demo_command(
     console.print(metrics_table("unseen continents, test, before any training", metrics(before), 0))
     with TrainingScreen() as screen:
         outcome = train(dataset, config, run, start=first, listener=screen)
-    if outcome.stopped == "interrupted":
-        raise typer.Exit(130)
+    if outcome.stopped in STATUS:
+        raise typer.Exit(STATUS[outcome.stopped])
 
     after = rank_split(outcome.model, dataset, "test", config=config).ranks
     stages = {"no training": before, "trained on other continents": after}
@@ -119,4 +120,5 @@ def _clear(run: RunDirectory) -> None:
         return
     if not (run.path / "config.yaml").exists() and any(run.path.iterdir()):
         raise RunError(f"{run.path} holds something else than a run; choose another with -o")
-    shutil.rmtree(run.path)
+    with run.locked():
+        shutil.rmtree(run.path)

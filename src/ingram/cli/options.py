@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -63,6 +64,22 @@ GraphAfterRun = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Threads = Annotated[
     int | None, typer.Option(min=1, help="Cores to use; all of them by default.", metavar="N")
+]
+
+
+class SaveErrors(StrEnum):
+    """What to do about a save that fails."""
+
+    stop = "stop"
+    wait = "wait"
+
+
+SaveError = Annotated[
+    SaveErrors,
+    typer.Option(
+        help="If the run cannot be saved, as on a full disk: [bold]stop[/], or [bold]wait[/] with "
+        "everything in memory until it can."
+    ),
 ]
 
 Draws = Annotated[

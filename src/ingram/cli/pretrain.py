@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from ingram.cli.options import Json, Threads, parse_settings, use_threads
+from ingram.cli.options import (
+    Json,
+    SaveError,
+    SaveErrors,
+    Threads,
+    parse_settings,
+    use_threads,
+)
 from ingram.cli.reading import reads_a_graph, spelled
 from ingram.cli.screen import TrainingScreen, note
 from ingram.cli.train import print_outcome
@@ -18,7 +25,8 @@ from ingram.io.formats import name_of
 from ingram.io.options import ReadOptions
 from ingram.training import preset_config, train
 from ingram.training.checkpoints import RunDirectory
-from ingram.training.loop import Source, resume_config
+from ingram.training.loop import resume_config
+from ingram.training.sources import Source
 
 
 @reads_a_graph
@@ -52,6 +60,7 @@ def pretrain_command(
         list[str] | None,
         typer.Option("--set", help="Change one setting.", metavar="SECTION.KEY=VALUE"),
     ] = None,
+    on_save_error: SaveError = SaveErrors.stop,
     threads: Threads = None,
     as_json: Json = False,
 ) -> None:
@@ -79,7 +88,14 @@ def pretrain_command(
     datasets = [open_dataset(one, seed=config.training.seed) for one in validate or [Path("world")]]
     with TrainingScreen(quiet=as_json) as screen:
         outcome = train(
-            datasets, config, run, graphs=sources, resume=resume, minutes=minutes, listener=screen
+            datasets,
+            config,
+            run,
+            graphs=sources,
+            resume=resume,
+            minutes=minutes,
+            listener=screen,
+            on_save_error=on_save_error.value,
         )
     write_report(run, datasets)
     chosen_by = [word for one in validate or [] for word in ("--validate", str(one))]

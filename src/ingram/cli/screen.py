@@ -23,7 +23,7 @@ from rich.text import Text
 
 from ingram.cli.names import short
 from ingram.graph import Dataset
-from ingram.training.loop import Listener
+from ingram.training.listener import Listener
 
 console = Console()
 error_console = Console(stderr=True)

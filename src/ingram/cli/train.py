@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from ingram.cli.options import AllowLeaks, Json, Several, Threads, parse_settings, use_threads
+from ingram.cli.options import (
+    AllowLeaks,
+    Json,
+    SaveError,
+    SaveErrors,
+    Several,
+    Threads,
+    parse_settings,
+    use_threads,
+)
 from ingram.cli.reading import reads_a_graph, spelled
 from ingram.cli.screen import TrainingScreen, console, describe, figure, note, print_json
 from ingram.cli.soundness import insist_on_sound
@@ -20,7 +29,11 @@ from ingram.io.options import ReadOptions
 from ingram.models import load_model
 from ingram.training import config_from, preset_config, train
 from ingram.training.checkpoints import RunDirectory
-from ingram.training.loop import Outcome, resume_config
+from ingram.training.listener import Outcome
+from ingram.training.loop import resume_config
+
+STATUS = {"interrupted": 130, "terminated": 143}
+"""What the process says at its end, as a shell would: 128 and the signal's number."""
 
 
 @reads_a_graph
@@ -48,6 +61,7 @@ def train_command(
         list[str] | None,
         typer.Option("--set", help="Change one setting.", metavar="SECTION.KEY=VALUE"),
     ] = None,
+    on_save_error: SaveError = SaveErrors.stop,
     allow_leaks: AllowLeaks = False,
     threads: Threads = None,
     as_json: Json = False,
@@ -55,7 +69,8 @@ def train_command(
     """Train on one dataset, or on several together, and write a run directory.
 
     Learns on the training graph, validates on the inference graph, and keeps the weights that
-    were best there. Ctrl-C saves; --resume continues with the same result as if never stopped.
+    were best there. Ctrl-C and SIGTERM save; --resume continues with the same result as if never
+    stopped, also after a crash.
     """
     use_threads(threads)
     run = RunDirectory(output)
@@ -83,7 +98,14 @@ def train_command(
         note(describe(dataset))
     with TrainingScreen(quiet=as_json) as screen:
         outcome = train(
-            datasets, config, run, resume=resume, minutes=minutes, start=first, listener=screen
+            datasets,
+            config,
+            run,
+            resume=resume,
+            minutes=minutes,
+            start=first,
+            listener=screen,
+            on_save_error=on_save_error.value,
         )
     write_report(run, datasets)
     print_outcome(outcome, run, ["train", *map(str, data), *spelled(reading)], as_json)
@@ -104,8 +126,8 @@ def print_outcome(outcome: Outcome, run: RunDirectory, words: list[str], as_json
         )
     else:
         _print_outcome(outcome, run, words)
-    if outcome.stopped == "interrupted":
-        raise typer.Exit(130)
+    if outcome.stopped in STATUS:
+        raise typer.Exit(STATUS[outcome.stopped])
 
 
 def _print_outcome(outcome: Outcome, run: RunDirectory, words: list[str]) -> None:
@@ -118,7 +140,7 @@ def _print_outcome(outcome: Outcome, run: RunDirectory, words: list[str]) -> Non
             f"Hits@10 {figure(best['hits@10'])}",
             highlight=False,
         )
-    if outcome.stopped in ("interrupted", "out of time"):
+    if outcome.stopped in (*STATUS, "out of time"):
         command = shlex.join(["ingram", *words, "-o", str(run.path), "--resume"])
         console.print(f"go on with: {command}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"report: {run.path / 'report.html'}", highlight=False, soft_wrap=True)

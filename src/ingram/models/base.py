@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 
 import torch
 from pydantic import BaseModel
-from torch import nn
+from torch import Tensor, nn
 
-from ingram.errors import RunError
-from ingram.io.tensors import checked_tensor, read_tensors, write_tensors
+from ingram.errors import DivergedError, RunError
+from ingram.io.tensors import Shapes, check_shapes, read_about, read_tensors, write_tensors
 
 FORMAT = "ingram-model-1"
 
@@ -40,31 +40,73 @@ class Model(nn.Module):
 
     def save(self, path: Path, origin: dict[str, Any]) -> None:
         """Weights and configuration in one file; ``origin`` says where they are from."""
-        tensors = {name: p.detach().cpu().contiguous() for name, p in self.named_parameters()}
-        digest = hashlib.sha256(b"".join(t.numpy().tobytes() for t in tensors.values()))
-        self.origin = {**origin, "id": digest.hexdigest()[:12]}
-        about = {"format": FORMAT, "config": self.config.model_dump(), "origin": self.origin}
-        write_tensors(path, tensors, about)
+        weights = weights_of(self)
+        self.origin = identified(weights, origin)
+        write_model(path, self.config, weights, self.origin)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The model of a run directory, or of a weights file."""
+        """The model of a run directory, or of a weights file.
+
+        The parameters are made when the file is known to hold what its description promises.
+        """
         path = weights_path(path)
-        tensors, about = read_tensors(path, FORMAT)
+        model: Self | None = None
+
+        def check(about: dict[str, Any], found: Shapes) -> None:
+            nonlocal model
+            model = cls._described(path, about)
+            check_shapes(path, found, {n: p.shape for n, p in model.named_parameters()})
+
+        tensors, _ = read_tensors(path, FORMAT, check=check)
+        assert model is not None
+        model.to_empty(device="cpu")
+        with torch.no_grad():
+            for name, parameter in model.named_parameters():
+                parameter.copy_(tensors[name])
+        if bad := not_finite(model):
+            raise DivergedError(f"{path}: {bad} holds NaN or infinity")
+        return model
+
+    @classmethod
+    def _described(cls, path: Path, about: dict[str, Any]) -> Self:
+        """A model without memory behind its parameters."""
         wanted = cls.Config.model_fields["name"].default
         try:
             found = about["config"]["name"]
             if found != wanted:
-                raise RunError(f"{path}: want a run of {wanted}, got one of {found}")
-            model = cls(cls.Config.model_validate(about["config"]))
+                raise RunError(f"{path}: want a run of {wanted}, got one of {str(found)[:60]}")
+            with torch.device("meta"):
+                model = cls(cls.Config.model_validate(about["config"]))
             model.origin = dict(about["origin"])
         except (KeyError, TypeError, ValueError) as error:
-            reason = " ".join(str(error).split())
+            reason = " ".join(str(error).split())[:200]
             raise RunError(f"{path}: its description cannot be read: {reason}") from error
-        with torch.no_grad():
-            for name, parameter in model.named_parameters():
-                parameter.copy_(checked_tensor(path, tensors, name, parameter.shape))
         return model
+
+
+def weights_of(model: nn.Module) -> dict[str, Tensor]:
+    """A copy of the parameters by name."""
+    return {name: p.detach().cpu().clone() for name, p in model.named_parameters()}
+
+
+def not_finite(model: nn.Module) -> str | None:
+    """The first parameter with a NaN or infinity in it, if there is one."""
+    return next((n for n, p in model.named_parameters() if not p.isfinite().all()), None)
+
+
+def identified(weights: dict[str, Tensor], origin: dict[str, Any]) -> dict[str, Any]:
+    """``origin`` with an id of the weights."""
+    digest = hashlib.sha256(b"".join(t.contiguous().numpy().tobytes() for t in weights.values()))
+    return {**origin, "id": digest.hexdigest()[:12]}
+
+
+def write_model(
+    path: Path, config: BaseModel, weights: dict[str, Tensor], origin: dict[str, Any]
+) -> None:
+    """Write what :meth:`Model.load` reads."""
+    about = {"format": FORMAT, "config": config.model_dump(), "origin": origin}
+    write_tensors(path, weights, about)
 
 
 def weights_path(path: str | Path) -> Path:
@@ -76,7 +118,7 @@ def weights_path(path: str | Path) -> Path:
 def model_name(path: str | Path) -> str:
     """Which model a weights file or run directory holds."""
     path = weights_path(path)
-    _, about = read_tensors(path, FORMAT, tensors=False)
+    about = read_about(path, FORMAT)
     try:
         return str(about["config"]["name"])
     except (KeyError, TypeError) as error:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Count = Annotated[int, Field(ge=1, le=100_000)]
+Layers = Annotated[int, Field(ge=1, le=100)]
 
 
 class ModelConfig(BaseModel):
@@ -19,8 +20,8 @@ class ModelConfig(BaseModel):
     entity_width: Count = Field(32, description="width of entity features and embeddings [d-hat]")
     relation_hidden: Count = Field(128, description="width between relation layers [d']")
     entity_hidden: Count = Field(256, description="width between entity layers [d-hat']")
-    relation_layers: Count = Field(2, description="relation layers [L]")
-    entity_layers: Count = Field(2, description="entity layers [L-hat]")
+    relation_layers: Layers = Field(2, description="relation layers [L]")
+    entity_layers: Layers = Field(2, description="entity layers [L-hat]")
     relation_heads: Count = Field(8, description="attention heads of relation layers [K]")
     entity_heads: Count = Field(8, description="attention heads of entity layers [K-hat]")
     bins: Count = Field(10, description="affinity bins [B]; 1 ignores the affinities")
@@ -50,6 +51,6 @@ class QueryModelConfig(BaseModel):
 
     name: Literal["ingram-q"] = "ingram-q"
     width: Count = Field(32, description="width of relation and entity states")
-    relation_layers: Count = Field(3, description="layers over the relation graph")
-    entity_layers: Count = Field(5, description="layers over the graph: how far a query reaches")
+    relation_layers: Layers = Field(3, description="layers over the relation graph")
+    entity_layers: Layers = Field(5, description="layers over the graph: how far a query reaches")
     bins: Count = Field(10, description="affinity bins on each side; 1 ignores the affinities")

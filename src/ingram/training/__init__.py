@@ -2,7 +2,8 @@
 
 from ingram.training.config import PRESETS, Config, QueryConfig, load_config, preset_config
 from ingram.training.fitting import config_from, fit
-from ingram.training.loop import Listener, Outcome, train
+from ingram.training.listener import Listener, Outcome
+from ingram.training.loop import train
 
 __all__ = [
     "PRESETS",

@@ -24,6 +24,8 @@ def _ascending(pair: tuple[T, T]) -> tuple[T, T]:
 
 Pair = Annotated[tuple[Count, Count], AfterValidator(_ascending)]
 Shares = Annotated[tuple[Share, Share], AfterValidator(_ascending)]
+LARGEST = 2**16
+"""Bytes of a configuration file, at most; ours have two thousand."""
 C = TypeVar("C", bound="RunConfig")
 
 
@@ -218,11 +220,18 @@ def preset_config(name: str, settings: dict[str, Any]) -> Config | QueryConfig:
 def load_config(path: Path) -> Config | QueryConfig:
     """A configuration from a YAML file."""
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            text = file.read(LARGEST + 1)
+        if len(text) > LARGEST:
+            raise ConfigError(f"{path}: want at most {LARGEST:,} bytes of settings, got more")
+        data = _plain_yaml(text.decode())
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: no such file") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: want YAML, got {' '.join(str(error).split())}") from error
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ConfigError(f"{path}: want YAML, got {reason}") from error
     model = data.get("model") if isinstance(data, dict) else None
     if isinstance(model, dict) and model.get("name") == "ingram-q":
         return _validated(QueryConfig, data, str(path))
@@ -236,9 +245,19 @@ def dump_config(config: RunConfig) -> str:
 
 def _parsed(name: str, text: str) -> Any:
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{name}: want a YAML value, got {text!r}") from error
+        return _plain_yaml(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{name}: want a YAML value, got {text[:200]!r}") from error
+
+
+def _plain_yaml(text: str) -> Any:
+    """YAML without tags, which are code elsewhere, and without aliases: a few of them make a text
+    of a page into one of gigabytes as soon as somebody prints it.
+    """
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None):
+            raise ValueError("a tag or an alias, which settings have no use for")
+    return yaml.safe_load(text)
 
 
 def _validated(kind: type[C], data: Any, where: str) -> C:
@@ -246,6 +265,6 @@ def _validated(kind: type[C], data: Any, where: str) -> C:
         return kind.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
-        got = f", got {first['input']!r}" if not isinstance(first["input"], dict) else ""
+        name = ".".join(str(part)[:80] for part in first["loc"])
+        got = f", got {repr(first['input'])[:80]}" if not isinstance(first["input"], dict) else ""
         raise ConfigError(f"{where}: {name}: {first['msg']}{got}".replace(": :", ":")) from error

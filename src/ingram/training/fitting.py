@@ -13,7 +13,8 @@ from ingram.io.folder import hold_out, read_dataset
 from ingram.models import InGram, InGramQ, load_model
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.config import Config, QueryConfig, preset_config
-from ingram.training.loop import Listener, train
+from ingram.training.listener import Listener
+from ingram.training.loop import train
 
 
 def fit(
@@ -54,6 +55,8 @@ def fit(
         outcome = train(datasets, config, run, minutes=minutes, start=start, listener=listener)
     if outcome.stopped == "interrupted":
         raise KeyboardInterrupt
+    if outcome.stopped == "terminated":
+        raise SystemExit(143)  # 128 and the number of SIGTERM, as a shell would say
     return outcome.model
 
 

@@ -3,72 +3,34 @@
 from __future__ import annotations
 
 import copy
-import hashlib
+import logging
 import math
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, Literal
 
 import torch
 
-from ingram.errors import DivergedError, RunError
-from ingram.graph import Dataset, Ids, KnowledgeGraph
-from ingram.models import MODELS, InGram, InGramQ, load_model
-from ingram.training.checkpoints import Progress, RunDirectory
-from ingram.training.config import Config, QueryConfig
+from ingram.errors import DivergedError, RunError, WriteError
+from ingram.graph import Dataset
+from ingram.io.atomic import write_text
+from ingram.models import MODELS, InGram, InGramQ
+from ingram.training.checkpoints import RunDirectory
+from ingram.training.config import Config, QueryConfig, dump_config
+from ingram.training.diagnosis import origin_of_scores
 from ingram.training.interrupts import Interrupts
 from ingram.training.learners import learner_of
-from ingram.training.schedules import rate_at
+from ingram.training.listener import Listener, Outcome
+from ingram.training.sources import Source, describe_data, want_same_data
+from ingram.training.state import State
+from ingram.training.steps import Steps
 from ingram.training.validation import Validation
 
+log = logging.getLogger(__name__)
 
-class Listener:
-    """What a run tells while it goes. Override what you want to hear."""
-
-    def started(self, epoch: int, epochs: int) -> None:
-        """Training goes from ``epoch`` to ``epochs``."""
-
-    def epoch(self, number: int, loss: float) -> None:
-        """An optimiser step was made."""
-
-    def validated(self, record: dict[str, Any]) -> None:
-        """A line of metrics.jsonl was written."""
-
-    def collapsed(self, record: dict[str, Any]) -> None:
-        """Training collapsed; ``record`` says why and what was done."""
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """A graph to learn on, by name."""
-
-    name: str
-    graph: KnowledgeGraph
-
-    def describe(self, *more: Ids) -> dict[str, Any]:
-        """What a run records of it: name, sizes, and a sum over its triples and ``more``."""
-        weights = [] if self.graph.weights is None else [self.graph.weights]
-        parts = [array.tobytes() for array in (self.graph.triples, *weights, *more)]
-        return {
-            "name": self.name,
-            "entities": self.graph.num_entities,
-            "relations": self.graph.num_relations,
-            "triples": self.graph.num_triples,
-            "sum": hashlib.sha256(b"".join(parts)).hexdigest()[:16],
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a run came to: the best model, its validation figures, and how the run ended."""
-
-    model: InGram | InGramQ
-    best: dict[str, Any]
-    epoch: int
-    seconds: float
-    collapses: list[dict[str, Any]]
-    stopped: str
+RETRY_SECONDS = 10
+"""Between two tries to write what could not be written."""
 
 
 def train(
@@ -81,6 +43,7 @@ def train(
     minutes: float | None = None,
     start: InGram | InGramQ | None = None,
     listener: Listener | None = None,
+    on_save_error: Literal["stop", "wait"] = "stop",
 ) -> Outcome:
     """Train in a run directory, or go on where the run in it stopped.
 
@@ -89,14 +52,17 @@ def train(
     With ``start`` the first weights are that model's, and they are the best until a validation is
     better.
 
-    Ctrl-C, or ``minutes`` running out, ends the run after the epoch it is at, with a checkpoint;
-    resuming then gives the same bits as a run that was left alone. A second Ctrl-C ends it at
-    once, and resuming goes on from the last validation.
+    Ctrl-C, SIGTERM, or ``minutes`` running out, ends the run after the epoch it is at, with a
+    checkpoint; resuming then gives the same bits as a run that was left alone. A second Ctrl-C
+    ends it at once, and resuming goes on from the last validation. What cannot be written, on a
+    full disk say, is an error; with ``on_save_error="wait"`` it is tried until it works.
     """
     datasets = [datasets] if isinstance(datasets, Dataset) else list(datasets)
     if graphs is None:
         graphs = [Source(dataset.name, dataset.train) for dataset in datasets]
-    return _Run(datasets, graphs, config, run, start, listener or Listener()).go(resume, minutes)
+    listener = listener or Listener()
+    work = _Run(datasets, graphs, config, run, start, listener, on_save_error)
+    return work.go(resume, minutes)
 
 
 class _Run:
@@ -108,112 +74,97 @@ class _Run:
         run: RunDirectory,
         start: InGram | InGramQ | None,
         listener: Listener,
+        on_save_error: str,
     ) -> None:
-        self.config, self.run, self.start, self.listener = config, run, start, listener
+        self.config, self.run, self.listener = config, run, listener
+        self.on_save_error = on_save_error
         self.settings = config.training
         self.learner = learner_of([source.graph for source in graphs], config)
         self.validation = Validation(datasets, self.learner, config.evaluation)
-        self.data: dict[str, Any] = {
-            "graphs": [source.describe() for source in graphs],
-            "validation": [Source(d.name, d.inference).describe(d.valid) for d in datasets],
-        }
-        self.progress = Progress(learning_rate=self.settings.learning_rate)
-        self.model = MODELS[config.model.name](config.model, seed=self.settings.seed)
+        data = describe_data(graphs, datasets)
+        model = MODELS[config.model.name](config.model, seed=self.settings.seed)
         if start is not None:
-            self.model.load_state_dict(start.state_dict())
-            self.progress.start = start.origin
-        self.average = copy.deepcopy(self.model) if self.settings.averaging else None
-        self.optimizer = torch.optim.AdamW(
-            self.model.parameters(),
+            model.load_state_dict(start.state_dict())
+        optimizer = torch.optim.AdamW(
+            model.parameters(),
             lr=self.settings.learning_rate,
             weight_decay=self.settings.weight_decay,
             fused=True,
         )
+        average = copy.deepcopy(model) if self.settings.averaging else None
+        self.state = State(model, optimizer, average, data)
+        self.state.progress.learning_rate = self.settings.learning_rate
+        self.state.progress.start = None if start is None else start.origin
+        self.records: list[dict[str, Any]] = []
+        self.steps = Steps(self.state, self.learner, self.settings)
 
     def go(self, resume: bool, minutes: float | None) -> Outcome:
-        if resume:
-            self.progress = self._load("last")
-            self.run.keep_metrics(self.progress.epoch)
-        else:
-            self.run.create(self.config)
-            if self.start is not None:
-                self.validate()
-        started = time.monotonic() - self.progress.seconds
+        if not resume:
+            self.run.make()
+        with Interrupts() as interrupts, self.run.locked():
+            if resume:
+                self._resume()
+            else:
+                self.run.begin(self.config, self.state)
+            return self._outcome(self._epochs(interrupts, minutes))
+
+    def _resume(self) -> None:
+        """Take up the newest checkpoint; make metrics and best weights agree with it."""
+        data = self.state.data
+        self.run.sweep()
+        self.run.load(self.state)
+        want_same_data(self.run.path, self.state.data, data)
+        self.state.data = data
+        progress = self.state.progress
+        self.records = self.run.metrics()[: progress.validations]
+        if len(self.records) < progress.validations:
+            log.warning("%s: lost lines, or they cannot be read", self.run.metrics_path)
+        progress.validations = len(self.records)
+        self.run.write_metrics(self.records)
+        self.run.write_best(self.state)
+        if self.run.config() != self.config:
+            write_text(self.run.inside("config.yaml"), dump_config(self.config))
+
+    def _epochs(self, interrupts: Interrupts, minutes: float | None) -> str:
+        """All epochs that are left; returns how it ended."""
+        progress, settings = self.state.progress, self.settings
+        started = time.monotonic() - progress.seconds
         deadline = math.inf if minutes is None else time.monotonic() + 60 * minutes
-        stopped = "finished"
-        with Interrupts() as interrupts:
-            self.listener.started(self.progress.epoch, self.settings.epochs)
-            for number in range(self.progress.epoch + 1, self.settings.epochs + 1):
-                if interrupts.noted:
-                    break
-                loss = self.epoch(number)
-                self.progress.epoch = number
-                self.progress.loss_sum += loss
-                self.progress.loss_count += 1
-                self.progress.seconds = time.monotonic() - started
-                self.listener.epoch(number, loss)
-                due = number % self.settings.validate_every == 0
-                out_of_time = time.monotonic() > deadline
-                if due or number == self.settings.epochs or not math.isfinite(loss):
-                    if not self.validate():
-                        stopped = "diverged"
-                        break
-                    if self.settings.patience and self.progress.stale >= self.settings.patience:
-                        stopped = "no better validation"
-                        break
-                if out_of_time:
-                    stopped = "out of time"
-                    break
-        if interrupts.noted and stopped != "diverged":
-            stopped = "interrupted"
-        if stopped in ("out of time", "interrupted"):
-            self._save("last")
-        return self._outcome(stopped)
+        if progress.start is not None and not progress.epoch and not progress.validations:
+            self.validate()
+        self.listener.started(progress.epoch, settings.epochs)
+        first = progress.epoch + 1
+        for number in range(first, settings.epochs + 1):
+            out_of_time = number > first and time.monotonic() > deadline
+            if self._impatient() or interrupts.noted or out_of_time:
+                break
+            loss = self.steps.epoch(number)
+            progress.epoch = number
+            progress.loss_sum += loss
+            progress.loss_count += 1
+            progress.seconds = time.monotonic() - started
+            self.listener.epoch(number, loss)
+            due = number % settings.validate_every == 0 or number == settings.epochs
+            if (due or not math.isfinite(loss)) and not self.validate():
+                return "diverged"
+        if self._impatient() and not interrupts.noted:
+            return "no better validation"
+        if interrupts.noted or progress.epoch < settings.epochs:
+            self._save()
+            return interrupts.noted or "out of time"
+        return "finished"
 
-    def epoch(self, number: int) -> float:
-        """All optimiser steps of an epoch; returns their mean loss."""
-        losses: list[float] = []
-        for loss in self.learner.losses(self.model, number):
-            self._set_rate(number, len(losses))
-            self.optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip_norm)
-            self.optimizer.step()
-            losses.append(loss.item())
-            if self.average is not None:
-                self._add_to_average(number)
-        return sum(losses) / len(losses)
-
-    def _set_rate(self, number: int, step: int) -> None:
-        done = number - 1 + step / getattr(self.settings, "steps", 1)
-        rate = self.progress.learning_rate * rate_at(done / self.settings.epochs, self.settings)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-
-    @torch.no_grad()
-    def _add_to_average(self, number: int) -> None:
-        """The younger the run, the less of the past is kept: it is not worth much yet."""
-        assert self.average is not None
-        kept = min(self.settings.averaging, number / (number + 10))
-        pairs = zip(self.average.parameters(), self.model.parameters(), strict=True)
-        for slow, fast in pairs:
-            slow.lerp_(fast, 1 - kept)
+    def _impatient(self) -> bool:
+        patience = self.settings.patience
+        return patience is not None and self.state.progress.stale >= patience
 
     def validate(self) -> bool:
         """Rank the validation triples, keep the best weights, watch for a collapse.
 
         False if the run cannot go on.
         """
-        progress = self.progress
-        loss = progress.loss_sum / progress.loss_count if progress.loss_count else None
-        progress.loss_sum, progress.loss_count = 0.0, 0
-        model = self.average or self.model
-        figures: dict[str, Any] = {"mrr": 0.0}
-        made: dict[str, Any] = {}
-        try:
-            figures, made = self.validation.figures(model, progress.epoch)
-        except DivergedError:
-            loss = math.nan
+        progress, model = self.state.progress, self.state.average or self.state.model
+        loss, figures, made = self._figures(model)
         finite = loss is None or math.isfinite(loss)
         best = max(progress.best.get("mrr", 0.0), progress.watch.best_mrr)
         trouble = None
@@ -227,61 +178,94 @@ class _Run:
             "seconds": round(progress.seconds, 3),
         }
         if trouble:
+            trouble += "" if finite else f"; this began in {self.steps.trouble_at}"
             record["collapse"] = trouble
-        self.run.append_metrics(record)
+        self._keep(record)
         better = finite and figures["mrr"] > best
         progress.stale = 0 if better else progress.stale + 1
         if better or (self.settings.keep == "last" and not trouble):
             progress.best = {"epoch": progress.epoch, **figures}
-            origin = {"graphs": self.data["graphs"], "valid": progress.best, **made}
-            if progress.start is not None:
-                origin["start"] = progress.start
-            model.save(self.run.model_path, origin)
+            self.state.keep_as_best(model, made)
+            self._write(lambda: self.run.write_best(self.state))
         self.listener.validated(record)
         if trouble and not self._handle(trouble, finite):
             return False
-        self._save("last")
         if not trouble and progress.watch.healthy:
-            self._save("good")
+            self.state.keep_as_good()
+        self._save()
         return True
 
+    def _figures(
+        self, model: InGram | InGramQ
+    ) -> tuple[float | None, dict[str, Any], dict[str, Any]]:
+        """Mean loss since the last validation, if there were epochs, and what validation gives.
+
+        The loss is NaN if it or a score is not finite.
+        """
+        progress = self.state.progress
+        loss = progress.loss_sum / progress.loss_count if progress.loss_count else None
+        progress.loss_sum, progress.loss_count = 0.0, 0
+        if loss is not None and not math.isfinite(loss):
+            return loss, {"mrr": 0.0}, {}
+        try:
+            return loss, *self.validation.figures(model, progress.epoch)
+        except DivergedError:
+            self.steps.trouble_at = origin_of_scores(
+                model, lambda: self.validation.figures(model, progress.epoch)
+            )
+            return math.nan, {"mrr": 0.0}, {}
+
     def _handle(self, trouble: str, finite: bool) -> bool:
-        progress = self.progress
+        progress = self.state.progress
         event: dict[str, Any] = {"epoch": progress.epoch, "why": trouble, "returned_to": None}
         progress.collapses.append(event)
-        can_return = self.run.checkpoint_path("good").exists()
-        if self.settings.on_collapse == "recover" and can_return:
-            good = self._load("good")
-            progress.watch = good.watch
+        if self.settings.on_collapse == "recover" and self.state.good is not None:
+            epoch = self.state.return_to_good()
             progress.learning_rate *= self.settings.recovery_rate
-            event |= {"returned_to": good.epoch, "learning_rate": progress.learning_rate}
+            event |= {"returned_to": epoch, "learning_rate": progress.learning_rate}
         self.listener.collapsed(event)
         return finite or event["returned_to"] is not None
 
-    def _save(self, name: str) -> None:
-        self.run.save_checkpoint(
-            name, self.model, self.optimizer, self.progress, self.average, self.data
-        )
+    def _keep(self, record: dict[str, Any]) -> None:
+        self._write(lambda: self.run.append_metrics(record))
+        self.records.append(record)
+        self.state.progress.validations += 1
 
-    def _load(self, name: str) -> Progress:
-        return self.run.load_checkpoint(name, self.model, self.optimizer, self.average, self.data)
+    def _save(self) -> None:
+        self._write(lambda: self.run.save(self.state))
+
+    def _write(self, action: Callable[[], None]) -> None:
+        """Write something. If that fails, stop; or keep all in memory and try until it works."""
+        while True:
+            try:
+                action()
+                return
+            except WriteError as error:
+                if self.on_save_error == "stop":
+                    raise WriteError(f"{error}; then go on with --resume") from error
+                self.listener.save_failed(str(error))
+                time.sleep(RETRY_SECONDS)
+                with suppress(WriteError):  # the folder may be back, but empty
+                    self.run.restore(self.config, self.records)
 
     def _outcome(self, stopped: str) -> Outcome:
-        model = self.model
-        if self.run.model_path.exists():
-            model = load_model(self.run.model_path)
+        progress, model = self.state.progress, self.state.model
+        if self.state.best is not None:
+            model.load_state_dict(self.state.best.weights)
+            model.origin = self.state.best.origin
         elif stopped == "diverged":
             raise DivergedError(
-                f"training diverged at epoch {self.progress.epoch} before its first validation; "
-                "lower training.learning_rate"
+                f"training diverged at epoch {progress.epoch} before its first good validation: "
+                f"{progress.collapses[-1]['why']}; lower training.learning_rate"
             )
-        p = self.progress
-        return Outcome(model, p.best, p.epoch, p.seconds, p.collapses, stopped)
+        return Outcome(
+            model, progress.best, progress.epoch, progress.seconds, progress.collapses, stopped
+        )
 
 
 def resume_config(run: RunDirectory, epochs: int | None) -> Config | QueryConfig:
     """The configuration of a run to resume, with more epochs if asked."""
     config = run.config()
-    if not run.checkpoint_path().exists():
+    if not run.can_resume():
         raise RunError(f"{run.path}: no checkpoint to resume from; train anew elsewhere")
     return config if epochs is None else config.with_settings({"training.epochs": epochs})

@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from pydantic import ConfigDict
+
 JUMP = 1.5
 """A loss this many times the best one is a jump."""
+GROWTH = 10
+"""A loss this many times the first epoch's, before any interval was good, diverges."""
 
 
 @dataclass
@@ -14,13 +18,16 @@ class CollapseWatch:
     """Judges each validation interval by its mean loss and validation MRR.
 
     A collapse is a loss that is not finite; a loss that jumps and either stays for two intervals
-    or takes the MRR below half of its best; or an MRR back at chance. The fields are its memory,
-    kept in checkpoints.
+    or takes the MRR below half of its best; a loss that has only grown since the first epoch; or
+    an MRR back at chance. The fields are its memory, kept in checkpoints.
     """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     best_loss: float = math.inf
     best_mrr: float = 0.0
     jumped: bool = False
+    first_loss: float = math.inf
 
     def judge(self, loss: float, mrr: float, chance: float) -> str | None:
         """Why this interval is a collapse, or None. ``chance``: the MRR of random ranks."""
@@ -30,6 +37,8 @@ class CollapseWatch:
         stays, self.jumped = jumped and self.jumped, jumped
         if jumped and (stays or mrr < self.best_mrr / 2):
             return f"the loss jumped from {self.best_loss:.3f} to {loss:.3f}"
+        if math.isinf(self.best_loss) and loss > GROWTH * max(self.first_loss, 1.0):
+            return f"the loss grew from {self.first_loss:.3f} at the first epoch to {loss:.3g}"
         if mrr < 2 * chance and self.best_mrr > 5 * chance:
             return f"the validation MRR fell from {self.best_mrr:.3f} to {mrr:.3f}, near chance"
         self.best_loss = min(self.best_loss, loss)
