@@ -199,7 +199,7 @@ def test_diverged_weights_are_one_line_and_status_2(run, data, tmp_path, capsys)
         model.query.fill_(torch.nan)
     model.save(tmp_path / "model.safetensors", {})
     words = ["predict", tmp_path, data / "a/v1", "--head", "i0", "--relation", "r"]
-    assert "scores hold NaN" in user_error(capsys, *words)
+    assert "query holds NaN or infinity" in user_error(capsys, *words)
 
 
 def test_help_names_the_new_verb():

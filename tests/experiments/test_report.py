@@ -8,7 +8,7 @@ import polars as pl
 from ingram.experiments.report import Section, html_table, write_report
 from ingram.graph import Dataset, KnowledgeGraph
 from ingram.training.checkpoints import RunDirectory
-from ingram.training.config import Config
+from ingram.training.config import Config, dump_config
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -22,7 +22,8 @@ def dataset() -> Dataset:
 
 def test_labels_are_never_markup(tmp_path: Path):
     run = RunDirectory(tmp_path / "run")
-    run.create(Config())
+    run.make()
+    (run.path / "config.yaml").write_text(dump_config(Config()))
     run.append_metrics({"epoch": 1, "loss": 1.0, "mrr": 0.1, "hits@10": 0.2, "seconds": 1.0})
     run.append_metrics({"epoch": 2, "loss": None, "mrr": 0.0, "seconds": 2.0, "collapse": EVIL})
     table = pl.DataFrame({"label": [EVIL], "score": [0.5], "known": [True], "count": [1234]})
@@ -35,7 +36,8 @@ def test_labels_are_never_markup(tmp_path: Path):
 
 def test_a_page_needs_nothing_from_elsewhere(tmp_path: Path):
     run = RunDirectory(tmp_path / "run")
-    run.create(Config())
+    run.make()
+    (run.path / "config.yaml").write_text(dump_config(Config()))
     write_report(run, [dataset()])
     page = (run.path / "report.html").read_text()
     for needle in ("<script", "<link", 'src="http', "@import", "url(http"):

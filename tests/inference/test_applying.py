@@ -21,7 +21,8 @@ def runs(tmp_path):
     """A run directory of each model."""
     for name, config in CONFIGS.items():
         run = RunDirectory(tmp_path / name)
-        run.create(config)
+        run.make()
+        (run.path / "config.yaml").write_text(dump_config(config))
         kind = InGramQ if name == "ingram-q" else InGram
         kind(config.model, seed=1).save(run.model_path, {})
     return tmp_path

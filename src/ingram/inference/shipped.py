@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ingram.errors import RunError
-from ingram.io.tensors import read_tensors
+from ingram.io.tensors import read_about
 from ingram.models.base import FORMAT, weights_path
 
 ZERO_SHOT, EMBEDDING = "zero-shot", "zero-shot-embedding"
@@ -47,5 +47,5 @@ def shipped(name: str) -> Shipped:
     if name not in names():
         raise RunError(f"no shipped weights {name!r}; there are {', '.join(names()) or 'none'}")
     path = FOLDER / name
-    _, about = read_tensors(weights_path(path), FORMAT, tensors=False)
+    about = read_about(weights_path(path), FORMAT)
     return Shipped(name, path, about, (path / "README.md").read_text(encoding="utf-8"))

@@ -105,5 +105,5 @@ def _sum(tensors: dict[str, Tensor], about: dict[str, Any]) -> str:
     for name in sorted(tensors):
         tensor = tensors[name].detach().cpu().contiguous()
         total.update(f"{name} {tensor.dtype} {list(tensor.shape)}\n".encode())
-        total.update(memoryview(tensor.reshape(-1).view(torch.uint8).numpy()))
+        total.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
     return total.hexdigest()
