@@ -9,6 +9,7 @@ from ingram.inference.applying import apply_run, embedding_model, run_draws
 from ingram.models import InGram, InGramQ
 from ingram.models.ingram_q import QueryScorer
 from ingram.training.checkpoints import RunDirectory
+from ingram.training.config import dump_config
 from tests.strategies import random_graph
 from tests.tiny import tiny_query_config, tiny_run_config
 
