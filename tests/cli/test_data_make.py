@@ -14,7 +14,14 @@ from ingram.cli.data import data_app
 from ingram.datasets import writing
 from ingram.datasets.generator import generate
 from ingram.datasets.presets import GeneratorConfig
-from ingram.errors import ConfigError, DatasetError, GeneratorError, IngramError, TriplesError
+from ingram.errors import (
+    ConfigError,
+    DatasetError,
+    GeneratorError,
+    IngramError,
+    TriplesError,
+    WriteError,
+)
 from ingram.io import read_dataset, read_graph
 
 FILES = ["README.md", "made.json", "msg.txt", "test.txt", "train.txt", "valid.txt"]
@@ -211,5 +218,5 @@ def test_info_writes_a_page(graph, tmp_path):
     page = tmp_path / "page.html"
     ingram_data(f"info {graph} --html {page}")
     assert page.read_text().startswith("<!doctype html>")
-    with pytest.raises(DatasetError, match="cannot be written"):
+    with pytest.raises(WriteError, match="cannot be written"):
         ingram_data(f"info {graph} --html {tmp_path / 'no' / 'page.html'}")

@@ -24,6 +24,7 @@ def test_labels_are_never_markup(tmp_path: Path):
     run = RunDirectory(tmp_path / "run")
     run.make()
     (run.path / "config.yaml").write_text(dump_config(Config()))
+    run.metrics_path.touch()
     run.append_metrics({"epoch": 1, "loss": 1.0, "mrr": 0.1, "hits@10": 0.2, "seconds": 1.0})
     run.append_metrics({"epoch": 2, "loss": None, "mrr": 0.0, "seconds": 2.0, "collapse": EVIL})
     table = pl.DataFrame({"label": [EVIL], "score": [0.5], "known": [True], "count": [1234]})
@@ -38,6 +39,7 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path: Path):
     run = RunDirectory(tmp_path / "run")
     run.make()
     (run.path / "config.yaml").write_text(dump_config(Config()))
+    run.metrics_path.touch()
     write_report(run, [dataset()])
     page = (run.path / "report.html").read_text()
     for needle in ("<script", "<link", 'src="http', "@import", "url(http"):
