@@ -212,3 +212,9 @@ def test_the_shipped_weights_explain_where_no_run_is_named():
     found = [json.loads(ingram("explain", *run, *words)) for run in ([], ["zero-shot"])]
     assert found[0] == found[1]
     assert found[0]["paths"]
+
+
+def test_the_demo_answers_trains_and_reports(tmp_path):
+    shown = ingram("demo", "-o", tmp_path / "demo", "--epochs", 1)
+    assert "(Kenya, borders, ?)" in shown
+    assert (tmp_path / "demo" / "report.html").exists()
