@@ -68,7 +68,8 @@ class AttentionCase:
 def attention_cases(draw, dtype: torch.dtype, *, kinds: bool, bias: bool) -> AttentionCase:
     """S draws, N nodes, K kinds, H heads of width D; edges that may repeat, loop, or be none."""
     nodes, types = draw(st.integers(1, 6)), draw(st.integers(1, 4))
-    heads, width, draws = draw(st.integers(1, 3)), draw(st.integers(1, 9)), draw(st.integers(1, 3))
+    heads, draws = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    width = draw(st.sampled_from([1, 3, 8, 11]))  # one lane or eight, one step or several
     node = st.integers(0, nodes - 1)
     edge = st.tuples(node, node, st.integers(0, types - 1))
     edges = np.array(draw(st.lists(edge, max_size=20)), np.int64).reshape(-1, 3)
@@ -82,8 +83,8 @@ def attention_cases(draw, dtype: torch.dtype, *, kinds: bool, bias: bool) -> Att
 
     return AttentionCase(
         (
-            table(draws, nodes, 4, heads, width),
-            table(draws, types, 2, heads, width) if kinds else None,
+            table(heads, draws, nodes, 4, width),
+            table(heads, draws, types, 2, width) if kinds else None,
             table(heads, width),
             table(types, heads) if bias else None,
         ),

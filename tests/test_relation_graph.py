@@ -48,7 +48,7 @@ def test_a_graph_without_triples_has_a_relation_graph_without_edges():
 
 def test_affinities_stay_sparse():
     graph = random_graph(0, 500, 100, 600)
-    found = affinities(with_inverses(graph.triples, 100), 500, 200)
+    found = affinities(graph.triples, 500, 100, inverses=True)
     assert issparse(found)
     assert found.nnz < 200 * 200 / 4
 
@@ -121,3 +121,12 @@ def test_relations_that_share_heads_and_relations_that_share_tails_by_hand():
 def test_a_graph_without_triples_has_no_edges_on_either_side():
     rows, cols, kinds = relation_edges_by_side(np.empty((0, 3), np.int64), 2, 2, 3)
     assert len(rows) == len(cols) == len(kinds) == 0
+
+
+def test_inverses_by_their_exchange_are_inverses_written_out():
+    graph = random_graph(0, 40, 6, 90)
+    short = affinities(graph.triples, 40, 6, inverses=True)
+    long = affinities(with_inverses(graph.triples, 6), 40, 12)
+    for one, other in ((short.indptr, long.indptr), (short.indices, long.indices)):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(short.data, long.data)

@@ -12,9 +12,11 @@ import torch
 from torch import Tensor
 
 from ingram.answers import GraphScorer
+from ingram.answers.batches import refuse_diverged
 from ingram.errors import DivergedError, EmbeddingsError
 from ingram.graph import Ids, KnowledgeGraph
 from ingram.io.vectors import VectorTable, read_vectors, write_vectors
+from ingram.kernels.distmult_ranks import distmult_ranks
 from ingram.kernels.triple_scores import triple_scores
 from ingram.labels import Vocabulary
 
@@ -106,6 +108,22 @@ class Embeddings(GraphScorer):
     def relation_scores(self, heads: Tensor, tails: Tensor) -> Tensor:
         """(Q, m): every relation as the answer."""
         return (self.entities[heads] * self.entities[tails]) @ self.relations.T
+
+    def rank_counts(
+        self,
+        anchors: Tensor,
+        relations: Tensor,
+        side: str,
+        answers: Tensor,
+        pointers: Tensor,
+        excluded: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """What ranking needs to know, without a table of scores (see :func:`distmult_ranks`)."""
+        queries = self.entities[anchors] * self.relations[relations]
+        places = (t.to(queries.device) for t in (answers, pointers, excluded))
+        higher, equal, checks = distmult_ranks(queries, self.entities, *places)
+        refuse_diverged(checks)
+        return higher, equal
 
 
 def _array(tensor: Tensor) -> npt.NDArray[np.float32]:

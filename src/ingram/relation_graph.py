@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numba
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 
-from ingram.graph import Ids, KnowledgeGraph, Weights, with_inverses
+from ingram.graph import Ids, KnowledgeGraph, Weights
+
+Sparse = tuple[Ids, Ids, npt.NDArray[np.float64]]
+"""A matrix's row pointers, columns and values."""
+compiled = numba.njit(nogil=True, error_model="numpy", cache=True)
 
 TIE = 1e-12
 """Affinities closer than this, relatively, are one value computed in another order of summation."""
@@ -52,17 +57,11 @@ def relation_graph_of(
 
     weights: (T,) how often each fact counts in E_h and E_t; an inverse counts as its fact does.
     """
-    affinity = affinities(
-        with_inverses(triples, num_relations),
-        num_entities,
-        2 * num_relations,
-        None if weights is None else np.concatenate([weights, weights]),
-    )
-    affinity.sort_indices()
-    pointers = affinity.indptr.astype(np.int64)
+    affinity = affinities(triples, num_entities, num_relations, weights, inverses=True)
+    pointers = affinity.indptr.astype(np.int64, copy=False)
     return RelationGraph(
         rows=np.repeat(np.arange(2 * num_relations), np.diff(pointers)),
-        cols=affinity.indices.astype(np.int64),
+        cols=affinity.indices.astype(np.int64, copy=False),
         weights=affinity.data,
         bins=affinity_bins(affinity.data, num_bins),
         pointers=pointers,
@@ -84,7 +83,7 @@ def relation_edges_by_side(
 
     From bare facts, as :func:`relation_graph_of`. A kind is ``side * num_bins + bin``; each side's
     affinities are binned among themselves. The heads of a relation are the tails of its inverse,
-    so A_t is A_h with every relation replaced by its inverse.
+    so A_h is A_t with every relation replaced by its inverse.
     """
     near = head_affinities(triples, num_entities, num_relations, weights).tocoo()
     ends = np.stack(near.coords).astype(np.int64)
@@ -98,37 +97,162 @@ def head_affinities(
     triples: Ids, num_entities: int, num_relations: int, weights: Weights | None = None
 ) -> csr_array:
     """A_h, (2m, 2m), from bare facts: inverses are added here, and their heads are tails."""
-    heads, relations, _ = with_inverses(triples, num_relations).T
-    times = np.ones(len(triples)) if weights is None else weights
-    shape = (num_entities, 2 * num_relations)
-    return _side_affinity(heads, relations, np.concatenate([times, times]), shape)
+    pointers, cols, values = _by_head(triples, num_entities, num_relations, weights)
+    return csr_array((values, cols, pointers), (2 * num_relations, 2 * num_relations))
 
 
 def affinities(
-    triples: Ids, num_entities: int, num_relations: int, weights: Weights | None = None
+    triples: Ids,
+    num_entities: int,
+    num_relations: int,
+    weights: Weights | None = None,
+    *,
+    inverses: bool = False,
 ) -> csr_array:
-    """A = A_h + A_t, (m, m), of triples that hold their inverses already.
+    """A = A_h + A_t, (m, m), or (2m, 2m) with the ``inverses`` of the triples among them.
 
     A_h = E_h^T D_h^-2 E_h, where E_h[v, r] counts v as head of r and D_h is E_h's row sum; A_t is
     the same for tails. A triple counts ``weights`` times, (T,), or once. Sparse throughout: memory
-    follows the pairs of relations that meet.
+    follows the pairs of relations that meet. Columns are sorted.
     """
-    heads, relations, tails = triples.T
-    shape = (num_entities, num_relations)
+    if inverses:
+        count = 2 * num_relations
+        head = _by_head(triples, num_entities, num_relations, weights)
+        # A head of r is a tail of its inverse, so A_t is A_h with each r and r + m exchanged.
+        pointers, cols, values = _sum(head, head, num_relations)
+    else:
+        count = num_relations
+        times = np.ones(len(triples)) if weights is None else weights
+        heads, relations, tails = np.ascontiguousarray(triples.T)
+        head = _meetings(heads, relations, times, num_entities, count)
+        tail = _meetings(tails, relations, times, num_entities, count)
+        pointers, cols, values = _sum(head, tail, 0)
+    return csr_array((values, cols, pointers), (count, count))
+
+
+def _by_head(
+    triples: Ids, num_entities: int, num_relations: int, weights: Weights | None
+) -> Sparse:
+    """A_h of the triples and their inverses."""
     times = np.ones(len(triples)) if weights is None else weights
-    return csr_array(
-        _side_affinity(heads, relations, times, shape)
-        + _side_affinity(tails, relations, times, shape)
+    heads, relations, tails = triples.T
+    found: Sparse = _meetings(
+        np.concatenate([heads, tails]),
+        np.concatenate([relations, relations + num_relations]),
+        np.concatenate([times, times]),
+        num_entities,
+        2 * num_relations,
     )
+    return found
 
 
-def _side_affinity(
-    entities: Ids, relations: Ids, times: Weights, shape: tuple[int, int]
-) -> csr_array:
-    counts = csr_array(coo_array((times, (entities, relations)), shape))
-    degrees = np.bincount(entities, times, minlength=shape[0])
-    counts.data /= np.repeat(np.where(degrees > 0, degrees, 1), np.diff(counts.indptr))
-    return csr_array(counts.T @ counts)
+@compiled
+def _meetings(
+    entities: Ids, relations: Ids, times: Weights, num_entities: int, num_relations: int
+) -> Sparse:
+    """E^T D^-2 E of one side, its columns in any order."""
+    pointers, kinds, shares = _shares(entities, relations, times, num_entities, num_relations)
+    firsts, members, of_members = _transposed(pointers, kinds, shares, num_relations)
+    rows = np.zeros(num_relations + 1, np.int64)
+    cols, values = np.empty(num_relations, np.int64), np.empty(num_relations)
+    sums, last = np.empty(num_relations), np.full(num_relations, -1)
+    size = 0
+    for r in range(num_relations):
+        if len(cols) - size < num_relations:
+            cols = np.concatenate((cols, np.empty(len(cols) + num_relations, np.int64)))
+            values = np.concatenate((values, np.empty(len(values) + num_relations)))
+        for i in range(firsts[r], firsts[r + 1]):
+            v, share = members[i], of_members[i]
+            for e in range(pointers[v], pointers[v + 1]):
+                k = kinds[e]
+                if last[k] != r:
+                    last[k], sums[k], cols[size] = r, 0.0, k
+                    size += 1
+                sums[k] += share * shares[e]
+        for i in range(rows[r], size):
+            values[i] = sums[cols[i]]
+        rows[r + 1] = size
+    return rows, cols[:size], values[:size]
+
+
+@compiled
+def _shares(
+    entities: Ids, relations: Ids, times: Weights, num_entities: int, num_relations: int
+) -> Sparse:
+    """D^-1 E: for each entity its relations, once each, and their part of its triples."""
+    starts = np.zeros(num_entities + 1, np.int64)
+    for v in entities:
+        starts[v + 1] += 1
+    starts = np.cumsum(starts)
+    free = starts[:-1].copy()
+    kinds, shares = np.empty(len(entities), np.int64), np.empty(len(entities))
+    for i in range(len(entities)):
+        slot = free[entities[i]]
+        free[entities[i]] = slot + 1
+        kinds[slot], shares[slot] = relations[i], times[i]
+    pointers = np.zeros(num_entities + 1, np.int64)
+    place = np.full(num_relations, -1)
+    size = 0
+    for v in range(num_entities):
+        first, total = size, 0.0
+        for e in range(starts[v], starts[v + 1]):
+            k, amount = kinds[e], shares[e]
+            total += amount
+            if place[k] >= first:
+                shares[place[k]] += amount
+            else:
+                place[k], kinds[size], shares[size] = size, k, amount
+                size += 1
+        shares[first:size] /= total
+        pointers[v + 1] = size
+    return pointers, kinds[:size], shares[:size]
+
+
+@compiled
+def _transposed(pointers: Ids, kinds: Ids, shares: Weights, num_relations: int) -> Sparse:
+    firsts = np.zeros(num_relations + 1, np.int64)
+    for k in kinds:
+        firsts[k + 1] += 1
+    firsts = np.cumsum(firsts)
+    free = firsts[:-1].copy()
+    members, of_members = np.empty(len(kinds), np.int64), np.empty(len(kinds))
+    for v in range(len(pointers) - 1):
+        for e in range(pointers[v], pointers[v + 1]):
+            slot = free[kinds[e]]
+            free[kinds[e]] = slot + 1
+            members[slot], of_members[slot] = v, shares[e]
+    return firsts, members, of_members
+
+
+@compiled
+def _sum(one: Sparse, other: Sparse, turn: int) -> Sparse:
+    """The sum of two sparse matrices, columns sorted; r of ``other`` stands for r + turn."""
+    rows, cols, values = one
+    other_rows, other_cols, other_values = other
+    count = len(rows) - 1
+    pointers = np.zeros(count + 1, np.int64)
+    most = len(cols) + len(other_cols)
+    found, totals = np.empty(most, np.int64), np.empty(most)
+    sums, last = np.empty(count), np.full(count, -1)
+    size = 0
+    for r in range(count):
+        for i in range(rows[r], rows[r + 1]):
+            k = cols[i]
+            last[k], sums[k], found[size] = r, values[i], k
+            size += 1
+        source = (r + turn) % count
+        for i in range(other_rows[source], other_rows[source + 1]):
+            k = (other_cols[i] + turn) % count
+            if last[k] == r:
+                sums[k] += other_values[i]
+            else:
+                last[k], sums[k], found[size] = r, other_values[i], k
+                size += 1
+        found[pointers[r] : size].sort()
+        for i in range(pointers[r], size):
+            totals[i] = sums[found[i]]
+        pointers[r + 1] = size
+    return pointers, found[:size], totals[:size]
 
 
 def affinity_bins(weights: npt.NDArray[np.float64], num_bins: int) -> Ids:

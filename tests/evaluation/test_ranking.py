@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingram.answers import KnownAnswers
+from ingram.embeddings import Embeddings
 from ingram.errors import DivergedError
 from ingram.evaluation import TIES, rank
+from ingram.evaluation.ranking import RankCounter
 from ingram.graph import Dataset
 from tests.strategies import graph_of, random_graph, seeds
 
@@ -174,3 +176,33 @@ def test_no_triples_have_no_ranks_but_all_columns():
     assert len(none) == 0
     assert none.schema == some.schema
     assert isinstance(none, pl.DataFrame)
+
+
+def random_embeddings(graph, width=5, scale=1.0):
+    generator = torch.Generator().manual_seed(0)
+    tables = [
+        scale * torch.randn(count, width, generator=generator)
+        for count in (graph.num_entities, graph.num_relations)
+    ]
+    return Embeddings(*tables, graph)
+
+
+def test_embeddings_rank_without_a_table_of_scores_and_all_the_same():
+    graph = random_graph(0, 300, 4, 900)
+    embeddings, known = random_embeddings(graph), KnownAnswers(graph.triples, 4)
+
+    class Tabled:
+        def candidate_scores(self, anchors, relations, side):
+            return embeddings.candidate_scores(anchors, relations, side)
+
+    found = rank(embeddings, graph.triples[:200], known, 300)
+    assert isinstance(embeddings, RankCounter)
+    assert not isinstance(Tabled(), RankCounter)
+    assert found.equals(rank(Tabled(), graph.triples[:200], known, 300))
+
+
+def test_embeddings_whose_scores_overflow_are_refused():
+    graph = random_graph(0, 50, 2, 90)
+    known = KnownAnswers(graph.triples, 2)
+    with pytest.raises(DivergedError, match="NaN or infinity"):
+        rank(random_embeddings(graph, scale=1e20), graph.triples, known, 50)

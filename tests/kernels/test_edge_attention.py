@@ -55,8 +55,8 @@ def random_case(dtype=torch.float64, *, draws=2, nodes=5, types=3, heads=2, widt
     ends = rng.integers(0, (nodes, nodes, types), (edges, 3))
     return AttentionCase(
         (
-            table(1, draws, nodes, 4, heads, width, dtype=dtype),
-            table(3, draws, types, 2, heads, width, dtype=dtype) if kinds else None,
+            table(1, heads, draws, nodes, 4, width, dtype=dtype),
+            table(3, heads, draws, types, 2, width, dtype=dtype) if kinds else None,
             table(4, heads, width, dtype=dtype),
             table(5, types, heads, dtype=dtype) if bias else None,
         ),
@@ -70,8 +70,8 @@ def test_a_single_node_with_two_loops_is_worked_by_hand(backend):
     """Logits 2 * 3 and 2 * 0.2 * (-5) = -2 (LeakyReLU) plus biases 0 and 8: both 6, so halves."""
     edges = group_by_destination(*np.array([[0, 0], [0, 0], [0, 1]]), 1)
     # Query 1, residual 1/2, key 1, value 10.
-    nodes = torch.tensor([1.0, 0.5, 1.0, 10.0]).view(1, 1, 4, 1, 1)
-    kinds = torch.tensor([[1.0, 4.0], [-7.0, -20.0]]).view(1, 2, 2, 1, 1)  # keys 1, -7
+    nodes = torch.tensor([1.0, 0.5, 1.0, 10.0]).view(1, 1, 1, 4, 1)
+    kinds = torch.tensor([[1.0, 4.0], [-7.0, -20.0]]).view(1, 1, 2, 2, 1)  # keys 1, -7
     attention, bias = torch.tensor([[2.0]]), torch.tensor([[0.0], [8.0]])
     out = edge_attention(nodes, kinds, attention, bias, edges, backend=backend)
     assert out.item() == pytest.approx(0.5 + (14 - 10) / 2)
@@ -80,9 +80,9 @@ def test_a_single_node_with_two_loops_is_worked_by_hand(backend):
 @pytest.mark.parametrize("backend", ["fused", "plain"])
 def test_a_node_without_edges_keeps_its_residual(backend):
     edges = group_by_destination(*np.empty((3, 0), np.int64), 2)
-    nodes = table(0, 1, 2, 4, 1, 4)
+    nodes = table(0, 1, 1, 2, 4, 4)
     out = edge_attention(nodes, None, table(2, 1, 4), None, edges, backend=backend)
-    torch.testing.assert_close(out, nodes[:, :, 1].relu())
+    torch.testing.assert_close(out, nodes[0, :, :, 1:2].relu())
 
 
 @pytest.mark.parametrize("backend", ["fused", "plain"])
@@ -112,7 +112,7 @@ def test_fused_gradients_are_the_slopes_of_its_output(kinds, bias):
 def test_a_diverged_input_shows_in_the_output(part, bad):
     """A ReLU must not turn a NaN into a zero, which would pass for a healthy one."""
     case = random_case()
-    case.tensors[0][1, 2, part, 0, 1] = bad
+    case.tensors[0][0, 1, 2, part, 1] = bad
     fused, plain = (
         edge_attention(*case.tensors, case.edges, mean_loop=True, backend=backend)
         for backend in ("fused", "plain")
@@ -131,11 +131,12 @@ def test_the_ops_pass_opcheck(kinds, bias):
     case = random_case(kinds=kinds, bias=bias)
     tensors = [None if t is None else t.requires_grad_() for t in case.tensors]
     graph = (case.edges.pointers, case.edges.sources, case.edges.kinds, case.mean_loop)
-    torch.library.opcheck(torch.ops.ingram.edge_attention.default, (*tensors, *graph))
+    shift = table(9, 2, 4, 3)
+    torch.library.opcheck(torch.ops.ingram.edge_attention.default, (*tensors, shift, *graph))
 
     plain = [None if t is None else t.detach() for t in tensors]
-    out, norm = torch.ops.ingram.edge_attention(*plain, *graph)
-    arguments = (torch.ones_like(out), out, norm, *plain, *graph)
+    out, alpha = torch.ops.ingram.edge_attention(*plain, shift, *graph)
+    arguments = (torch.ones_like(out), out, alpha, *plain, shift, *graph)
     torch.library.opcheck(torch.ops.ingram.edge_attention_backward.default, arguments)
 
 

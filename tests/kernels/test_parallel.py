@@ -76,18 +76,20 @@ def test_idle_threads_of_torch_spin_briefly_unless_the_user_says_otherwise():
 def test_a_second_process_compiles_nothing():
     code = """
 import torch
-from ingram.kernels import edge_loops, edge_messages
+from ingram.kernels import edge_gradients, edge_loops, edge_messages
 from ingram.kernels.adjacency import Adjacency
 from ingram.kernels.edge_attention import edge_attention
 edges = Adjacency(torch.tensor([0, 1, 2]), *(torch.zeros(2, dtype=torch.int32),) * 2)
-nodes = torch.randn(1, 2, 4, 2, 4, requires_grad=True)
-kinds = torch.randn(1, 1, 2, 2, 4)
+nodes = torch.randn(1, 2, 2, 4, 4, requires_grad=True)
+kinds = torch.randn(1, 2, 1, 2, 4)
 edge_attention(nodes, kinds, torch.randn(2, 4), None, edges, mean_loop=True).sum().backward()
 states = torch.randn(1, 2, 4, requires_grad=True)
 rows = torch.zeros(1, dtype=torch.long)
 weights, scale = torch.randn(1, 1, 4), torch.ones(2)
 edge_messages.edge_messages(states, weights, rows, scale, edges).sum().backward()
-loops = (edge_loops.forward, edge_loops.backward, edge_messages._forward, edge_messages._backward)
+loops = (
+    edge_loops.forward, edge_gradients.backward, edge_messages._forward, edge_messages._backward
+)
 for loop in loops:
     print(sum(loop.stats.cache_hits.values()), sum(loop.stats.cache_misses.values()))
 """

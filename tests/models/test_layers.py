@@ -1,8 +1,9 @@
 import pytest
 import torch
 
+from ingram.kernels.edge_attention import attend
 from ingram.models import layers
-from ingram.models.layers import EntityLayer, RelationLayer, glorot_linear, project
+from ingram.models.layers import EntityLayer, RelationLayer, glorot_linear
 from tests.strategies import random_graph
 from tests.tiny import random_features, random_model, tiny_config
 
@@ -34,13 +35,6 @@ def test_bin_weights_start_at_zero_one_for_each_bin_and_head():
     assert not layer.bins.any()
 
 
-def test_an_inner_map_is_folded_in_without_changing_the_result():
-    torch.manual_seed(0)
-    inner, outer = torch.nn.Linear(3, 5).double(), torch.nn.Linear(5, 4).double()
-    x = torch.randn(2, 7, 3, dtype=torch.float64)
-    torch.testing.assert_close(project(x, outer.weight, outer.bias, inner), outer(inner(x)))
-
-
 @pytest.mark.parametrize("self_loop", ["mean-relation", "learned"])
 @pytest.mark.parametrize("aggregator", ["attention", "sum"])
 def test_heads_taken_in_groups_under_a_budget_change_nothing(
@@ -55,10 +49,41 @@ def test_heads_taken_in_groups_under_a_budget_change_nothing(
         whole = model(edges, features)
         monkeypatch.setattr(layers, "BUDGET", 1)
         passes = []
-        original = EntityLayer._channels
+        original = EntityLayer._aggregate
         monkeypatch.setattr(
-            EntityLayer, "_channels", lambda self, *a: passes.append(a[-1]) or original(self, *a)
+            EntityLayer,
+            "_aggregate",
+            lambda self, *a, **k: passes.append(a) or original(self, *a, **k),
         )
         grouped = model(edges, features)
     assert len(passes) == 2 * 4  # two layers, a head at a time
     torch.testing.assert_close(grouped, whole, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("self_loop", ["mean-relation", "learned"])
+def test_the_attention_into_one_node_is_that_of_the_whole_layer(self_loop):
+    graph = random_graph(0, 9, 3, 30)
+    model = random_model(tiny_config(self_loop=self_loop))
+    edges = model.message_graph(graph)
+    layer, heads = model.entity_layers[0], model.config.entity_heads
+    h, z = (
+        torch.randn(2, count, width, dtype=torch.float64)
+        for count, width in (
+            (9, model.config.entity_hidden),
+            (6, model.config.relation_hidden),
+        )
+    )
+    whole = z if layer.mean_loop else torch.cat([z, layer.loop.expand(2, 1, -1)], dim=1)
+    own = edges.entities
+    _, alpha = attend(
+        *layer.projected(h, whole, None), layer.attention[0], None,
+        torch.zeros(heads, 4, layer.head_width, dtype=torch.float64),
+        own.pointers, own.sources, own.kinds, layer.mean_loop,
+    )  # fmt: skip
+    for entity in range(9):
+        shift = entity if layer.mean_loop else 0
+        first, last = (own.pointers[entity : entity + 2] + shift).tolist()
+        into = alpha[:, :, first : last + int(layer.mean_loop)].permute(1, 2, 0)
+        found = layer.attention_into(entity, h, z, own)
+        torch.testing.assert_close(found, into)
+        torch.testing.assert_close(found.sum(1), torch.ones(2, heads, dtype=torch.float64))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,9 @@ from ingram.answers.known import ORDER, KnownAnswers
 from ingram.graph import Ids
 from ingram.kernels.rank_counts import rank_counts
 
+TOGETHER = 2**14
+"""Triples whose known answers are looked up together."""
+
 
 class CandidateScorer(Protocol):
     """Anything that can score every entity as the answer to a query."""
@@ -23,6 +26,55 @@ class CandidateScorer(Protocol):
     def candidate_scores(self, anchors: Tensor, relations: Tensor, side: str) -> Tensor:
         """(Q, n) for queries (anchor, relation, ?), or (?, relation, anchor) if side is head."""
         ...
+
+
+@runtime_checkable
+class RankCounter(Protocol):
+    """A scorer that counts by itself what stands above an answer, without a table of scores."""
+
+    def rank_counts(
+        self,
+        anchors: Tensor,
+        relations: Tensor,
+        side: str,
+        answers: Tensor,
+        pointers: Tensor,
+        excluded: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """(Q,) entities above each answer and (Q,) others beside it.
+
+        Other true answers are left out, as in :func:`ingram.kernels.rank_counts.rank_counts`.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """Counts from tables of scores that stay within a budget."""
+
+    scorer: CandidateScorer
+    num_entities: int
+    budget: int
+
+    def rank_counts(
+        self,
+        anchors: Tensor,
+        relations: Tensor,
+        side: str,
+        answers: Tensor,
+        pointers: Tensor,
+        excluded: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        score = partial(self.scorer.candidate_scores, side=side)
+        columns = anchors.numpy(), relations.numpy()
+        counts = []
+        for some, scores in scored_batches(score, *columns, self.num_entities, budget=self.budget):
+            bounds = pointers[some.start : some.stop + 1]
+            places = (answers[some], bounds - bounds[0], excluded[bounds[0] : bounds[-1]])
+            found = rank_counts(scores, *(t.to(scores.device) for t in places))
+            counts.append(torch.stack(found).cpu())
+        higher, equal = torch.cat(counts, dim=1)
+        return higher, equal
 
 
 def rank(
@@ -38,47 +90,35 @@ def rank(
     Other true answers are no candidates. NaN and infinity are refused: a NaN compares false to
     everything and would rank first.
     """
+    counter = scorer if isinstance(scorer, RankCounter) else _Tables(scorer, num_entities, budget)
     parts = [
-        part
+        _ranked(counter, triples[start : start + TOGETHER], known, num_entities, side)
         for side in ("tail", "head")
-        for part in _rank_side(scorer, triples, known, num_entities, side, budget)
+        for start in range(0, max(len(triples), 1), TOGETHER)
     ]
     return pl.concat(parts)
 
 
-def _rank_side(
-    scorer: CandidateScorer,
-    triples: Ids,
-    known: KnownAnswers,
-    num_entities: int,
-    side: str,
-    budget: int,
-) -> Iterator[pl.DataFrame]:
+def _ranked(
+    counter: RankCounter, triples: Ids, known: KnownAnswers, num_entities: int, side: str
+) -> pl.DataFrame:
     given, _, asked = ORDER[side]
-    score = partial(scorer.candidate_scores, side=side)
-    columns = triples[:, given], triples[:, 1]
-    for some, scores in scored_batches(score, *columns, num_entities, budget=budget):
-        batch = triples[some]
-        answers = batch[:, asked].copy()
-        pointers, excluded = known.of_queries(batch[:, given], batch[:, 1], side)
-        device = scores.device
-        higher, equal = rank_counts(
-            scores,
-            torch.from_numpy(answers).to(device),
-            torch.from_numpy(pointers).to(device),
-            torch.from_numpy(excluded).to(device),
-        )
-        own = np.repeat(answers, np.diff(pointers)) == excluded
-        rows_of = np.repeat(np.arange(len(batch)), np.diff(pointers))
-        others = np.diff(pointers) - np.bincount(rows_of[own], minlength=len(batch))
-        yield pl.DataFrame(
-            {
-                "head": batch[:, 0],
-                "relation": batch[:, 1],
-                "tail": batch[:, 2],
-                "side": pl.Series([side] * len(batch), dtype=pl.String),
-                "higher": higher.cpu().numpy(),
-                "equal": equal.cpu().numpy(),
-                "candidates": num_entities - others,
-            }
-        )
+    anchors, relations, answers = (triples[:, column].copy() for column in (given, 1, asked))
+    pointers, excluded = known.of_queries(anchors, relations, side)
+    query = (torch.from_numpy(anchors), torch.from_numpy(relations), side)
+    places = (torch.from_numpy(array) for array in (answers, pointers, excluded))
+    higher, equal = counter.rank_counts(*query, *places)
+    own = np.repeat(answers, np.diff(pointers)) == excluded
+    rows = np.repeat(np.arange(len(triples)), np.diff(pointers))
+    others = np.diff(pointers) - np.bincount(rows[own], minlength=len(triples))
+    return pl.DataFrame(
+        {
+            "head": triples[:, 0],
+            "relation": triples[:, 1],
+            "tail": triples[:, 2],
+            "side": pl.Series([side] * len(triples), dtype=pl.String),
+            "higher": higher.cpu().numpy(),
+            "equal": equal.cpu().numpy(),
+            "candidates": num_entities - others,
+        }
+    )

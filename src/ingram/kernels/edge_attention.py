@@ -10,9 +10,9 @@ With ``mean_loop`` a node has a self-loop whose kind is the mean of the kinds on
 (zero when it has none), as in Eq. (4). Because P [h_v | h_x | z_k] = P1 h_v + P2 h_x + P3 z_k, the
 projections come in per node and per kind; nothing of size (edges x width) is ever made.
 
-Shapes: S draws, N nodes, K kinds, H heads of width D. ``nodes`` (S, N, 4, H, D) holds query,
-residual, key and value, ``kinds`` (S, K, 2, H, D) or None holds key and value; ``attention`` y is
-(H, D), ``bias`` (K, H) or None.
+Shapes: S draws, N nodes, K kinds, H heads of width D. ``nodes`` (H, S, N, 4, D) holds query,
+residual, key and value, ``kinds`` (H, S, K, 2, D) or None holds key and value; ``attention`` y is
+(H, D), ``bias`` (K, H) or None. Heads come first because the loops go head by head.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import leaky_relu
 
-from ingram.kernels import edge_loops, parallel
+from ingram.kernels import edge_gradients, edge_loops, parallel
 from ingram.kernels.adjacency import Adjacency
+from ingram.kernels.vectors import lanes_of
 
 SLOPE = 0.2
 """Of the LeakyReLU inside the attention."""
@@ -47,16 +48,9 @@ def edge_attention(
         backend = "fused" if nodes.device.type == "cpu" else "plain"
     if backend == "plain":
         return plain_edge_attention(nodes, kinds, attention, bias, edges, mean_loop=mean_loop)
-    out, _ = _fused(
-        nodes.contiguous(),
-        None if kinds is None else kinds.contiguous(),
-        attention.contiguous(),
-        bias,
-        edges.pointers,
-        edges.sources,
-        edges.kinds,
-        mean_loop,
-    )
+    graph = (edges.pointers, edges.sources, edges.kinds, mean_loop)
+    shift = nodes.new_zeros(len(nodes), *nodes.shape[3:])
+    out, _ = _fused(nodes, kinds, attention, bias, shift, *graph)
     return out
 
 
@@ -75,19 +69,19 @@ def plain_edge_attention(
     every = torch.arange(count, device=nodes.device)
     node = every.repeat_interleave(degrees, output_size=edges.num_edges)
     kind = edges.kinds.long()
-    targets, sources = nodes[:, :, :2], nodes[:, :, 2:]
-    ends = sources[:, edges.sources.long()]  # (S, E, 2, H, D)
+    rows = nodes.permute(3, 1, 2, 0, 4)  # (4, S, N, H, D)
+    query, residual, ends = rows[0], rows[1], rows[2:, :, edges.sources.long()]  # (2, S, E, H, D)
     if kinds is not None:
-        ends = ends + kinds[:, kind]
-    if mean_loop:
-        assert kinds is not None
-        mean = kinds.new_zeros(kinds.shape[0], count, *kinds.shape[2:])
-        mean = mean.index_add(1, node, kinds[:, kind])
-        mean = mean / degrees.clamp(min=1).view(-1, 1, 1, 1)
-        ends = torch.cat([ends, sources + mean], dim=1)
-        node = torch.cat([node, every])
+        table = kinds.permute(3, 1, 2, 0, 4)
+        of_edges = table[:, :, kind]
+        ends = ends + of_edges
+        if mean_loop:
+            mean = torch.zeros_like(rows[2:]).index_add(2, node, of_edges)
+            mean = mean / degrees.clamp(min=1).view(-1, 1, 1)
+            ends = torch.cat([ends, rows[2:] + mean], dim=2)
+            node = torch.cat([node, every])
 
-    hidden = leaky_relu(targets[:, node, 0] + ends[:, :, 0], SLOPE)
+    hidden = leaky_relu(query[:, node] + ends[0], SLOPE)
     logits = (hidden * attention).sum(-1)  # (S, E, H)
     if bias is not None:
         loops = bias.new_zeros(count if mean_loop else 0, bias.shape[1])
@@ -98,85 +92,104 @@ def plain_edge_attention(
     weights = (logits - top.gather(1, spread)).exp()
     total = torch.zeros_like(top).index_add(1, node, weights)
     alpha = weights / total.gather(1, spread)
-    summed = torch.zeros_like(targets[:, :, 1]).index_add(
-        1, node, alpha.unsqueeze(-1) * ends[:, :, 1]
-    )
-    return (targets[:, :, 1] + summed).relu()
+    summed = torch.zeros_like(residual).index_add(1, node, alpha.unsqueeze(-1) * ends[1])
+    return (residual + summed).relu()
 
 
-@torch.library.custom_op("ingram::edge_attention", mutates_args=(), device_types="cpu")
-def _fused(
+def attend(
     nodes: Tensor,
     kinds: Tensor | None,
     attention: Tensor,
     bias: Tensor | None,
+    shift: Tensor,
     pointers: Tensor,
-    columns: Tensor,
+    sources: Tensor,
     kind_ids: Tensor,
     mean_loop: bool,
 ) -> tuple[Tensor, Tensor]:
-    draws, count, _, heads, width = nodes.shape
+    """Output and weights, (S, N, H, D) and (H, S, edges), by the compiled loops.
+
+    ``shift`` (H, 4, D) is added to the nodes' residuals, keys and values.
+    """
+    heads, draws, count, _, width = nodes.shape
     out = nodes.new_empty(draws, count, heads, width)
-    norm = nodes.new_empty(draws, count, heads)
-    inputs = (nodes, kinds, attention, bias, pointers, columns, kind_ids)
-    arrays = tuple(map(_array, (*inputs, out, norm)))
-    slope = _array(nodes).dtype.type(SLOPE)
-    parallel.run(
-        lambda start, stop: edge_loops.forward(start, stop, slope, mean_loop, *arrays),
-        draws * heads,
-        work=draws * heads * len(columns),
-    )
-    return out, norm
+    alpha = nodes.new_empty(heads, draws, len(sources) + mean_loop * count)
+    inputs = (nodes, kinds, attention, bias, shift, pointers, sources, kind_ids)
+    _run(edge_loops.forward, attention, mean_loop, alpha, (*inputs, out, alpha))
+    return out, alpha
 
 
-@_fused.register_fake
-def _(nodes, kinds, attention, bias, pointers, columns, kind_ids, mean_loop):
-    draws, count, _, heads, width = nodes.shape
-    return nodes.new_empty(draws, count, heads, width), nodes.new_empty(draws, count, heads)
-
-
-@torch.library.custom_op("ingram::edge_attention_backward", mutates_args=(), device_types="cpu")
-def _fused_backward(
+def attend_backward(
     grad: Tensor,
     out: Tensor,
-    norm: Tensor,
+    alpha: Tensor,
     nodes: Tensor,
     kinds: Tensor | None,
     attention: Tensor,
     bias: Tensor | None,
+    shift: Tensor,
     pointers: Tensor,
-    columns: Tensor,
+    sources: Tensor,
     kind_ids: Tensor,
     mean_loop: bool,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    draws, heads = nodes.shape[0], nodes.shape[3]
-    d_nodes = torch.empty_like(nodes)
-    d_kinds = None if kinds is None else torch.empty_like(kinds)
-    d_attention = attention.new_empty(draws, *attention.shape)
-    d_bias = None if bias is None else bias.new_zeros(draws, *bias.shape)
-    inputs = (grad.contiguous(), out, norm, nodes, kinds, attention, bias)
-    grads = (d_nodes, d_kinds, d_attention, d_bias)
-    arrays = tuple(map(_array, (*inputs, pointers, columns, kind_ids, *grads)))
-    slope = _array(nodes).dtype.type(SLOPE)
-    parallel.run(
-        lambda start, stop: edge_loops.backward(start, stop, slope, mean_loop, *arrays),
-        draws * heads,
-        work=draws * heads * len(columns),
-    )
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """Gradients of nodes, kinds, attention, bias and shift; an empty one for what is None."""
+    heads, draws, _, _, width = nodes.shape
     empty = nodes.new_empty(0)
+    d_nodes = nodes.new_empty(nodes.shape)
+    d_kinds = None if kinds is None else kinds.new_empty(kinds.shape)
+    d_attention = attention.new_zeros(heads, draws, width)
+    d_bias = None if bias is None else bias.new_zeros(draws, *bias.shape)
+    d_shift = shift.new_zeros(heads, draws, *shift.shape[1:])
+    inputs = (grad, out, alpha, nodes, kinds, attention, shift, pointers, sources, kind_ids)
+    grads = (d_nodes, d_kinds, d_attention, d_bias, d_shift)
+    _run(edge_gradients.backward, attention, mean_loop, alpha, (*inputs, *grads))
     return (
         d_nodes,
         empty if d_kinds is None else d_kinds,
-        d_attention.sum(0),
+        d_attention.sum(1),
         empty.clone() if d_bias is None else d_bias.sum(0),
+        d_shift.sum(1),
     )
 
 
+def _run(
+    loop: Any,
+    attention: Tensor,
+    mean_loop: bool,
+    alpha: Tensor,
+    tensors: tuple[Tensor | None, ...],
+) -> None:
+    """A loop over heads and draws, a thread taking some of them."""
+    arrays: list[Any] = [None if t is None else t.detach().contiguous().numpy() for t in tensors]
+    lanes, slope = lanes_of(attention.shape[1]), arrays[0].dtype.type(SLOPE)
+    parallel.run(
+        lambda start, stop: loop(start, stop, lanes, slope, mean_loop, *arrays),
+        alpha.shape[0] * alpha.shape[1],
+        work=alpha.numel(),
+    )
+
+
+_fused = torch.library.custom_op(
+    "ingram::edge_attention", attend, mutates_args=(), device_types="cpu"
+)
+_fused_backward = torch.library.custom_op(
+    "ingram::edge_attention_backward", attend_backward, mutates_args=(), device_types="cpu"
+)
+
+
+@_fused.register_fake
+def _(nodes, kinds, attention, bias, shift, pointers, sources, kind_ids, mean_loop):
+    heads, draws, count, _, width = nodes.shape
+    out = nodes.new_empty(draws, count, heads, width)
+    return out, nodes.new_empty(heads, draws, len(sources) + mean_loop * count)
+
+
 @_fused_backward.register_fake
-def _(grad, out, norm, nodes, kinds, attention, bias, *rest):
-    shared = (kinds, attention, bias)
-    return torch.empty_like(nodes), *(
-        nodes.new_empty(0) if t is None else torch.empty_like(t) for t in shared
+def _(grad, out, alpha, nodes, kinds, attention, bias, shift, *rest):
+    shared = (kinds, attention, bias, shift)
+    return nodes.new_empty(nodes.shape), *(
+        nodes.new_empty(0) if t is None else t.new_empty(t.shape) for t in shared
     )
 
 
@@ -186,21 +199,18 @@ def _remember(ctx, inputs, output):
 
 
 def _differentiate(ctx, grad, _):
-    out, norm, nodes, kinds, attention, bias, *graph = ctx.saved_tensors
-    d_nodes, d_kinds, d_attention, d_bias = _fused_backward(
-        grad, out, norm, nodes, kinds, attention, bias, *graph, ctx.mean_loop
+    out, alpha, nodes, kinds, attention, bias, *rest = ctx.saved_tensors
+    d_nodes, d_kinds, d_attention, d_bias, d_shift = _fused_backward(
+        grad, out, alpha, nodes, kinds, attention, bias, *rest, ctx.mean_loop
     )
     return (
         d_nodes,
         None if kinds is None else d_kinds,
         d_attention,
         None if bias is None else d_bias,
+        d_shift,
         *(None,) * 4,
     )
 
 
 _fused.register_autograd(_differentiate, setup_context=_remember)
-
-
-def _array(tensor: Tensor | None) -> Any:
-    return None if tensor is None else tensor.detach().numpy()
