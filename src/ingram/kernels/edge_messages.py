@@ -17,12 +17,12 @@ from __future__ import annotations
 from typing import Any
 
 import numba
-import numpy as np
 import torch
 from torch import Tensor
 
 from ingram.kernels import parallel
 from ingram.kernels.adjacency import Adjacency
+from ingram.kernels.vectors import fused, get, lanes_of, load, splat, store
 
 compiled = numba.njit(nogil=True, fastmath=parallel.FASTMATH, error_model="numpy", cache=True)
 
@@ -73,10 +73,10 @@ def _fused(
     kinds: Tensor,
 ) -> Tensor:
     out = torch.empty_like(states)
-    arrays = [*_arrays(states, weights, rows, scale), *_indices(pointers, sources, kinds)]
-    arrays += _arrays(out)
+    lanes = lanes_of(states.shape[2])
+    arrays = _arrays(states, weights, rows, scale, pointers, sources, kinds, out)
     parallel.run(
-        lambda start, stop: _forward(start, stop, *arrays),
+        lambda start, stop: _forward(start, stop, lanes, *arrays),
         len(states) * states.shape[1],
         work=len(states) * len(sources),
     )
@@ -101,10 +101,12 @@ def _fused_backward(
 ) -> tuple[Tensor, Tensor]:
     d_states = torch.zeros_like(states)
     d_each = weights.new_zeros(len(states), *weights.shape[1:])
-    arrays = _arrays(grad.contiguous(), states, weights, rows, scale)
-    arrays += [*_indices(pointers, sources, kinds), *_arrays(d_states, d_each)]
+    lanes = lanes_of(states.shape[2])
+    arrays = _arrays(
+        grad.contiguous(), states, weights, rows, scale, pointers, sources, kinds, d_states, d_each
+    )
     parallel.run(
-        lambda start, stop: _backward(start, stop, *arrays),
+        lambda start, stop: _backward(start, stop, lanes, *arrays),
         len(states),
         work=len(states) * len(sources),
     )
@@ -131,44 +133,40 @@ def _arrays(*tensors: Tensor) -> list[Any]:
     return [t.detach().numpy() for t in tensors]
 
 
-def _indices(*tensors: Tensor) -> list[Any]:
-    """As unsigned numbers: the loops then need not ask whether an index counts from the end."""
-    return [array.view(f"u{array.itemsize}") for array in _arrays(*tensors)]
-
-
 @compiled
-def _forward(start, stop, states, weights, rows, scale, pointers, sources, kinds, out):
+def _forward(start, stop, lanes, states, weights, rows, scale, pointers, sources, kinds, out):
     """Rows start : stop of Q * N: even one query is shared among threads."""
     count, width = states.shape[1:]
     for row in range(start, stop):
         q, v = row // count, row % count
-        state, weight, into = states[q], weights[rows[q]], out[q, v]
-        for c in range(width):
-            into[c] = 0
-        for e in range(pointers[v], pointers[v + 1]):
-            source, kind = state[sources[e]], weight[kinds[e]]
-            for c in range(width):
-                into[c] += source[c] * kind[c]
-        for c in range(width):
-            into[c] *= scale[v]
+        state, weight = q * count * width, rows[q] * weights.shape[1] * width
+        first, last = get(pointers, v), get(pointers, v + 1)
+        for c in range(0, width, len(lanes)):
+            total = splat(scale.dtype.type(0), lanes)
+            for e in range(first, last):
+                source = load(states, state + get(sources, e) * width + c, lanes)
+                kind = load(weights, weight + get(kinds, e) * width + c, lanes)
+                total = fused(source, kind, total)
+            store(out, row * width + c, total * get(scale, v))
 
 
 @compiled
 def _backward(
-    start, stop, grad, states, weights, rows, scale, pointers, sources, kinds, d_states, d_each
-):
+    start, stop, lanes, grad, states, weights, rows, scale, pointers, sources, kinds,
+    d_states, d_each,
+):  # fmt: skip
     count, width = states.shape[1:]
-    scaled = np.empty(width, grad.dtype)
     for q in range(start, stop):
-        state, weight = states[q], weights[rows[q]]
+        state, weight = q * count * width, rows[q] * weights.shape[1] * width
+        d_weight = q * weights.shape[1] * width
         for v in range(count):
-            for c in range(width):
-                scaled[c] = scale[v] * grad[q, v, c]
-            for e in range(pointers[v], pointers[v + 1]):
-                x, k = sources[e], kinds[e]
-                d_state, kind = d_states[q, x], weight[k]
-                for c in range(width):
-                    d_state[c] += scaled[c] * kind[c]
-                d_weight, source = d_each[q, k], state[x]
-                for c in range(width):
-                    d_weight[c] += scaled[c] * source[c]
+            first, last = get(pointers, v), get(pointers, v + 1)
+            for c in range(0, width, len(lanes)):
+                scaled = load(grad, state + v * width + c, lanes) * get(scale, v)
+                for e in range(first, last):
+                    x, k = get(sources, e) * width + c, get(kinds, e) * width + c
+                    source, kind = load(states, state + x, lanes), load(weights, weight + k, lanes)
+                    d_source = load(d_states, state + x, lanes)
+                    store(d_states, state + x, fused(scaled, kind, d_source))
+                    d_kind = load(d_each, d_weight + k, lanes)
+                    store(d_each, d_weight + k, fused(scaled, source, d_kind))

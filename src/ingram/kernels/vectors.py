@@ -120,16 +120,21 @@ def total(typingctx, vector):
 
 
 @intrinsic
-def fused(typingctx, number, vector, sum_):
-    """The sum plus number * vector, rounded once: the same bits in any number of lanes."""
+def fused(typingctx, factor, vector, sum_):
+    """The sum plus factor * vector, rounded once: the same bits in any number of lanes.
+
+    factor: a number or a vector.
+    """
 
     def codegen(context, builder, signature, args):
-        number, vector, sum_ = args
-        shape = ir.FunctionType(vector.type, [vector.type] * 3)
-        fma = cgutils.get_or_insert_function(builder.module, shape, _name("fma", vector.type))
-        return builder.call(fma, [_spread(builder, number, vector.type), vector, sum_])
+        factor, vector, sum_ = args
+        kind = vector.type
+        shape = ir.FunctionType(kind, [kind] * 3)
+        fma = cgutils.get_or_insert_function(builder.module, shape, _name("fma", kind))
+        wide = factor if factor.type == kind else _spread(builder, factor, kind)
+        return builder.call(fma, [wide, vector, sum_])
 
-    return vector(number, vector, sum_), codegen
+    return vector(factor, vector, sum_), codegen
 
 
 @intrinsic

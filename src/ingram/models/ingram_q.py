@@ -152,7 +152,8 @@ class InGramQ(Model):
             sums = edge_messages(states, weights, rows, scale, graph.entities)
             if trace is not None:
                 trace.append(Messages(states, weights, sums))
-            states = update(states, sums.index_put(places, own, accumulate=True))
+                sums = sums.clone()
+            states = update(states, sums.index_put_(places, own, accumulate=True))
         ours, query = self.score_hidden.weight.chunk(2, dim=1)
         hidden = states @ ours.T + nn.functional.linear(own, query, self.score_hidden.bias)[:, None]
         scores: Tensor = self.score_output(hidden.relu())
