@@ -45,6 +45,7 @@ def test_a_run_directory_holds_all_it_should(run: Path):
         "metrics.jsonl",
         "report.html",
         "checkpoints",
+        "calibration.json",
     }
     assert [json.loads(x)["epoch"] for x in (run / "metrics.jsonl").read_text().splitlines()] == [
         5,
@@ -96,32 +97,6 @@ def test_embed_writes_a_table_that_scores_alike_when_read_back(
     assert [row["score"] for row in printed] == pytest.approx(answers["score"].to_list(), rel=1e-5)
 
 
-def test_predict_asks_for_heads_too_and_can_hide_known_answers(run: Path, folder: Path):
-    graph = folder / "msg.txt"
-    out = json.loads(
-        ingram("predict", run, graph, "--tail", "i1", "--relation", "r", "-k", 50, "--json")
-    )
-    assert len(out) == out[-1]["rank"]
-    assert any(row["known"] for row in out)
-    hidden = json.loads(
-        ingram(
-            "predict",
-            run,
-            graph,
-            "--tail",
-            "i1",
-            "--relation",
-            "r",
-            "-k",
-            50,
-            "--json",
-            "--hide-known",
-        )
-    )
-    assert [r["head"] for r in hidden] == [r["head"] for r in out if not r["known"]]
-    assert "known" in ingram("predict", run, graph, "--tail", "i1", "--relation", "r")
-
-
 def test_an_interrupted_run_goes_on_to_the_same_weights(run: Path, folder: Path, tmp_path: Path):
     path = tmp_path / "again"
     ingram("train", folder, "-o", path, "--epochs", 10, "--minutes", 0, "--json", *SMALL)
@@ -156,7 +131,6 @@ def test_a_single_file_says_that_it_is_no_inductive_test(folder: Path, tmp_path:
         (["evaluate", "{tmp}", "{data}"], "want a run directory"),
         (["evaluate", "{run}", "{data}", "--split", "train"], "known are test, valid"),
         (["evaluate", "{run}", "{data}", "--by", "colour"], "no breakdown 'colour'"),
-        (["predict", "{run}", "{data}", "--relation", "new"], "give --head or --tail"),
         (["predict", "{run}", "{data}", "--relation", "new", "--head", "i00"], "did you mean"),
         (["embed", "{run}", "{data}", "-o", "{tmp}/no/where.parquet"], "no folder"),
     ],

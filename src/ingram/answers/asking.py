@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -31,6 +31,14 @@ ROWS = 2**18
 """Answers that are made into one table."""
 
 Scores = npt.NDArray[np.floating]
+
+
+Progress = Callable[[int, int], None]
+"""What hears how much is done, and of how much."""
+
+
+def silent(done: int, total: int) -> None:
+    """Hears nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +88,17 @@ def encode_queries(graph: KnowledgeGraph, queries: pl.DataFrame, name: str = "qu
     return np.stack(columns, axis=1).astype(np.int64)
 
 
-def answer(scorer: GraphScorer, queries: Ids, ask: Ask) -> Iterator[pl.DataFrame]:
+def answer(
+    scorer: GraphScorer,
+    queries: Ids,
+    ask: Ask,
+    progress: Progress = silent,
+) -> Iterator[pl.DataFrame]:
     """Tables of answers to queries (Q, 3), in their order; together they are one tidy table.
 
     Columns: query (its row, from 1), head, relation, tail, score, rank, known if marked, and
-    probability if the scorer is calibrated. Equal scores keep the order of ids.
+    probability if the scorer is calibrated. Equal scores keep the order of ids. ``progress`` hears
+    of queries answered, and of how many there are.
     """
     wide = max(scorer.graph.num_entities, scorer.graph.num_relations, 1)
     rows = max(1, ROWS // min(ask.k, wide))
@@ -95,9 +109,13 @@ def answer(scorer: GraphScorer, queries: Ids, ask: Ask) -> Iterator[pl.DataFrame
     }
     for start in range(0, max(len(queries), 1), rows):
         part = queries[start : start + rows]
-        found = _best(scorer, part, ask, allowed)
+        found = _best(scorer, part, ask, allowed, partial(_hear, progress, start, len(queries)))
         table = _table(scorer, part, found, mark=ask.known == "mark")
         yield table.with_columns(pl.col("query") + start + 1)
+
+
+def _hear(progress: Progress, before: int, total: int, done: int) -> None:
+    progress(before + done, total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +128,15 @@ class _Found:
     scores: Scores
 
 
-def _best(scorer: GraphScorer, queries: Ids, ask: Ask, allowed: dict[str, Ids | None]) -> _Found:
+def _best(
+    scorer: GraphScorer,
+    queries: Ids,
+    ask: Ask,
+    allowed: dict[str, Ids | None],
+    progress: Callable[[int], None],
+) -> _Found:
     found: list[tuple[Ids, Ids, Ids, Scores]] = []
+    done = 0
     for side, relation, group in _groups(queries, by_relation=ask.candidates.typed):
         only = allowed[side]
         if relation is not None:
@@ -126,6 +151,8 @@ def _best(scorer: GraphScorer, queries: Ids, ask: Ask, allowed: dict[str, Ids | 
             best, ids = best_of(scores, ask.k, only)
             rows, places = np.nonzero(ids >= 0)
             found.append((group[some][rows], places, ids[rows, places], best[rows, places]))
+            done += len(scores)
+            progress(done)
     if not found:
         nothing = np.empty(0, np.int64)
         return _Found(nothing, nothing, nothing, np.empty(0))

@@ -8,6 +8,8 @@ import sys
 import typer
 
 from ingram.cli import (
+    calibrate,
+    complete,
     demo,
     drift,
     embed,
@@ -16,6 +18,7 @@ from ingram.cli import (
     predict,
     pretrain,
     relations,
+    score,
     similar,
     train,
 )
@@ -37,6 +40,9 @@ app.command("pretrain")(pretrain.pretrain_command)
 app.command("evaluate")(evaluate.evaluate_command)
 app.command("embed")(embed.embed_command)
 app.command("predict")(predict.predict_command)
+app.command("complete")(complete.complete_command)
+app.command("score")(score.score_command)
+app.command("calibrate")(calibrate.calibrate_command)
 app.command("explain")(explain.explain_command)
 app.command("similar")(similar.similar_command)
 app.command("relations")(relations.relations_command)

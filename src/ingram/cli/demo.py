@@ -105,9 +105,7 @@ def _answers(dataset: Dataset, scorer: GraphScorer) -> list[Section]:
     held_out = dataset.inference.decode(np.concatenate([dataset.test, dataset.valid]))
     sections = []
     for head, relation in QUESTIONS:
-        answers = scorer.predict(head=head, relation=relation, k=5, known="hide").drop(
-            "known", strict=False
-        )
+        answers = scorer.predict(head=head, relation=relation, k=5, known="hide")
         right = held_out.filter(head=head, relation=relation)["tail"].to_list()
         truth = f"held out: {', '.join(right)}" if right else "nothing was held out"
         title = f"({head}, {relation}, ?)"

@@ -106,6 +106,14 @@ def run_and_graph(first: Path, second: Path | None) -> tuple[Path, Path]:
     return (Path(ZERO_SHOT), first) if second is None else (first, second)
 
 
+def run_graph_and_triples(paths: list[Path]) -> tuple[Path, Path, Path]:
+    """[RUN] GRAPH TRIPLES."""
+    if len(paths) not in (2, 3):
+        raise ConfigError(f"want [RUN] GRAPH TRIPLES, got {len(paths)} words")
+    *run, graph, triples = paths
+    return run[0] if run else Path(ZERO_SHOT), graph, triples
+
+
 def run_graph_and_triple(words: list[str]) -> tuple[Path, Path, str, str, str]:
     """[RUN] GRAPH HEAD RELATION TAIL."""
     if len(words) not in (4, 5):

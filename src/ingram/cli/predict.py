@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ingram.answers import Ask, Candidates, GraphScorer, answer, encode_queries
 from ingram.cli.names import meant, short
 from ingram.cli.options import (
     Draws,
@@ -19,12 +20,14 @@ from ingram.cli.options import (
     use_threads,
 )
 from ingram.cli.reading import reads_a_graph
-from ingram.cli.screen import answers_table, console, print_json
+from ingram.cli.screen import answers_table, console, print_json, progress_bar, written
 from ingram.datasets import open_graph
 from ingram.errors import ConfigError
 from ingram.inference.applying import apply_run
 from ingram.inference.reranking import Reranked
 from ingram.io.options import ReadOptions
+from ingram.io.reading import read_labels, read_queries
+from ingram.io.tables import write_tables
 
 
 @reads_a_graph
@@ -33,13 +36,49 @@ def predict_command(
     reading: ReadOptions,
     second: GraphAfterRun = None,
     *,
-    relation: Annotated[str, typer.Option(help="The relation's label.")],
-    head: Annotated[str | None, typer.Option(help="Ask for tails of this entity.")] = None,
-    tail: Annotated[str | None, typer.Option(help="Ask for heads of this entity.")] = None,
+    head: Annotated[str | None, typer.Option(help="The head's label.")] = None,
+    relation: Annotated[str | None, typer.Option(help="The relation's label.")] = None,
+    tail: Annotated[str | None, typer.Option(help="The tail's label.")] = None,
+    queries: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of questions: head, relation, tail, the asked part empty or ?. TSV, CSV, "
+            "Parquet or JSON Lines.",
+            metavar="FILE",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Write the answers to a file: TSV, Parquet or JSON Lines."
+        ),
+    ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many answers.")] = 10,
-    hide_known: Annotated[
-        bool, typer.Option("--hide-known", help="Leave out answers that are facts already.")
+    known: Annotated[
+        str,
+        typer.Option(
+            help="Answers that are facts already: [bold]mark[/] them in a column, [bold]hide[/] "
+            "them, or [bold]keep[/] them unmarked.",
+            metavar="hide|mark|keep",
+        ),
+    ] = "mark",
+    among: Annotated[
+        Path | None,
+        typer.Option(help="Answer only with labels in this file, one a line.", metavar="FILE"),
+    ] = None,
+    typed: Annotated[
+        bool,
+        typer.Option(
+            "--typed",
+            help="Answer only with entities that have this place in the relation's facts.",
+        ),
     ] = False,
+    match: Annotated[
+        str | None, typer.Option(help="Answer only with labels like 'K*a'.", metavar="PATTERN")
+    ] = None,
+    regex: Annotated[
+        str | None, typer.Option(help="Answer only with labels in which this is found.")
+    ] = None,
     rerank: Annotated[
         int | None,
         typer.Option(min=1, help="Rank the best N anew with --ranker.", metavar="N"),
@@ -52,24 +91,57 @@ def predict_command(
     threads: Threads = None,
     as_json: Json = False,
 ) -> None:
-    """Rank the answers to (HEAD, RELATION, ?) or (?, RELATION, TAIL) in a graph."""
-    if (head is None) == (tail is None):
-        raise ConfigError("give --head or --tail, and leave the other to be predicted")
+    """Rank the answers to (HEAD, RELATION, ?), (?, RELATION, TAIL) or (HEAD, ?, TAIL) in a graph.
+
+    Give two of the three, or a file of questions. If the run is calibrated (`ingram calibrate`),
+    answers have probabilities.
+    """
+    given = sum(part is not None for part in (head, relation, tail))
+    if given != (2 if queries is None else 0):
+        raise ConfigError(
+            "give two of --head, --relation and --tail, the third is asked for; or --queries FILE"
+        )
+    if queries is not None and output is None:
+        raise ConfigError("--queries wants -o FILE to write the answers to")
     if (rerank is None) != (ranker is None):
         raise ConfigError("--rerank N and --ranker RUN belong together")
     use_threads(threads)
+    labels = None if among is None else read_labels(among)
+    ask = Ask(k, known, Candidates(labels, match, regex, typed))
     run, graph = run_and_graph(first, second)
-    known = "hide" if hide_known else "mark"
     scorer = apply_run(run, open_graph(graph, reading), draws=draws, seed=seed)
     if rerank is not None and ranker is not None:
         scorer = Reranked(scorer, apply_run(ranker, scorer.graph), rerank)
-    head = head and meant(head, scorer.graph.entities)
-    tail = tail and meant(tail, scorer.graph.entities)
-    relation = meant(relation, scorer.graph.relations)
-    answers = scorer.predict(head=head, relation=relation, tail=tail, k=k, known=known)
+    if queries is not None and output is not None:
+        ids = encode_queries(scorer.graph, read_queries(queries), str(queries))
+        with progress_bar("answering", quiet=as_json) as progress:
+            count = write_tables(answer(scorer, ids, ask, progress), output)
+        written(output, {"queries": len(ids), "answers": count}, as_json=as_json)
+        return
+    _one(scorer, (head, relation, tail), ask, output, as_json=as_json)
+
+
+def _one(
+    scorer: GraphScorer,
+    parts: tuple[str | None, str | None, str | None],
+    ask: Ask,
+    output: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    graph = scorer.graph
+    head, tail = (part and meant(part, graph.entities) for part in parts[::2])
+    relation = parts[1] and meant(parts[1], graph.relations)
+    answers = scorer.predict(
+        head=head, relation=relation, tail=tail, k=ask.k, known=ask.known, candidates=ask.candidates
+    )
+    if output is not None:
+        write_tables([answers], output)
+        written(output, {"queries": 1, "answers": len(answers)}, as_json=as_json)
+        return
     if as_json:
         print_json(answers.to_dicts())
         return
-    asked = "tail" if head is not None else "head"
-    question = f"({short(head or '?')}, {short(relation)}, {short(tail or '?')})"
-    console.print(answers_table(question, answers, asked))
+    asked = "tail" if tail is None else "head" if head is None else "relation"
+    question = ", ".join(short(part or "?") for part in (head, relation, tail))
+    console.print(answers_table(f"({question})", answers, asked))

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ingram.cli.names import prefixes_of
-from ingram.cli.options import run_and_graph, run_graph_and_triple
+from ingram.cli.options import run_and_graph, run_graph_and_triple, run_graph_and_triples
 from ingram.errors import ConfigError
 from ingram.io.formats import FORMATS
 from ingram.io.options import ReadOptions
@@ -114,6 +114,8 @@ def reads_a_graph(verb: Callable[..., None]) -> Callable[..., None]:
         reading = _options(**{name: given.pop(name) for name in options})
         if "words" in given:
             graphs = run_graph_and_triple(given["words"])[1]
+        elif "paths" in given:
+            graphs = run_graph_and_triples(given["paths"])[1]
         elif "first" in given:
             graphs = run_and_graph(given["first"], given["second"])[1]
         else:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -23,10 +26,14 @@ from rich.text import Text
 
 from ingram.cli.names import short
 from ingram.graph import Dataset
+from ingram.labels import FIELDS
 from ingram.training.listener import Listener
 
 console = Console()
 error_console = Console(stderr=True)
+
+ROWS = 50
+"""Rows of a long table that are printed."""
 
 NAMES = {"queries": "queries", "mr": "MR", "mrr": "MRR", "amri": "AMRI"}
 
@@ -60,6 +67,22 @@ def figure(value: Any) -> str:
     return f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
 
 
+def cell(value: Any) -> str:
+    """A figure, or yes for what is so."""
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    return figure(value)
+
+
+def written(path: Path, counts: dict[str, int], *, as_json: bool) -> None:
+    """What was written where."""
+    if as_json:
+        print_json({"output": str(path), **counts})
+        return
+    listed = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+    console.print(f"{listed}: {path}", markup=False, highlight=False, soft_wrap=True)
+
+
 def metrics_table(title: str, table: pl.DataFrame, labels: int) -> Table:
     """Figures as a table; the first ``labels`` columns are names of groups."""
     shown = Table(title=title, title_justify="left", header_style="bold")
@@ -80,8 +103,18 @@ def plain_table(title: str, table: pl.DataFrame) -> Table:
             printable(name), justify="right" if kind.is_numeric() else "left", overflow="fold"
         )
     for row in table.iter_rows():
-        shown.add_row(*(printable(v) if isinstance(v, str) else figure(v) for v in row))
+        shown.add_row(*(printable(v) if isinstance(v, str) else cell(v) for v in row))
     return shown
+
+
+def print_rows(title: str, table: pl.DataFrame) -> None:
+    """The first rows of a table of triples; IRIs in short."""
+    first = table.head(ROWS).with_columns(
+        pl.col(FIELDS).map_elements(short, return_dtype=pl.String)
+    )
+    console.print(plain_table(title, first))
+    if len(table) > ROWS:
+        note(f"{len(table) - ROWS:,} more; -o FILE writes all")
 
 
 def name_known(table: pl.DataFrame) -> pl.DataFrame:
@@ -98,15 +131,15 @@ def answers_table(title: str, answers: pl.DataFrame, asked: str) -> Table:
     shown.add_column(asked, overflow="fold")
     shown.add_column("score", justify="right")
     shown.add_column("", justify="left")
-    with_known = "known" in answers.columns
-    if with_known:
-        shown.add_column("known", justify="center")
+    more = [name for name in ("probability", "known") if name in answers.columns]
+    for name in more:
+        shown.add_column(name, justify="right" if name == "probability" else "center")
     scores = answers["score"].to_list()
     low, high = (min(scores), max(scores)) if scores else (0.0, 0.0)
     for row in answers.iter_rows(named=True):
         width = round(20 * (row["score"] - low) / (high - low)) if high > low else 20
-        mark = ["yes" if row["known"] else ""] if with_known else []
-        shown.add_row(str(row["rank"]), named(row[asked]), figure(row["score"]), "█" * width, *mark)
+        rest = [cell(row[name]) for name in more]
+        shown.add_row(str(row["rank"]), named(row[asked]), figure(row["score"]), "█" * width, *rest)
     return shown
 
 
@@ -125,6 +158,18 @@ def describe(dataset: Dataset) -> str:
         f"relations, {train.num_triples:,} triples; apply to {inference.num_entities:,} entities, "
         f"{inference.num_relations:,} relations ({new:,} new), {inference.num_triples:,} facts"
     )
+
+
+@contextmanager
+def progress_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """A bar with the time that remains; what it yields hears how much is done, and of how much."""
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        TextColumn("left"), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=error_console, disable=quiet, transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 class _Readings(ProgressColumn):

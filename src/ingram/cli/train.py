@@ -22,8 +22,10 @@ from ingram.cli.reading import reads_a_graph, spelled
 from ingram.cli.screen import TrainingScreen, console, describe, figure, note, print_json
 from ingram.cli.soundness import insist_on_sound
 from ingram.datasets import open_dataset
-from ingram.errors import ConfigError
+from ingram.errors import ConfigError, IngramError
 from ingram.experiments.report import write_report
+from ingram.graph import Dataset
+from ingram.inference.calibrating import calibrate
 from ingram.inference.shipped import run_path
 from ingram.io.options import ReadOptions
 from ingram.models import load_model
@@ -32,6 +34,8 @@ from ingram.training.checkpoints import RunDirectory
 from ingram.training.listener import Outcome
 from ingram.training.loop import resume_config
 
+DONE = ("finished", "no better validation")
+"""Ends of a run that nothing is to follow."""
 STATUS = {"interrupted": 130, "terminated": 143}
 """What the process says at its end, as a shell would: 128 and the signal's number."""
 
@@ -70,7 +74,7 @@ def train_command(
 
     Learns on the training graph, validates on the inference graph, and keeps the weights that
     were best there. Ctrl-C and SIGTERM save; --resume continues with the same result as if never
-    stopped, also after a crash.
+    stopped, also after a crash. At the end the scores are calibrated, as by `ingram calibrate`.
     """
     use_threads(threads)
     run = RunDirectory(output)
@@ -107,8 +111,18 @@ def train_command(
             listener=screen,
             on_save_error=on_save_error.value,
         )
+    if outcome.stopped in DONE:
+        _calibrate(run, datasets)
     write_report(run, datasets)
     print_outcome(outcome, run, ["train", *map(str, data), *spelled(reading)], as_json)
+
+
+def _calibrate(run: RunDirectory, datasets: list[Dataset]) -> None:
+    """A run that is done can say what its scores mean; one that cannot is a run all the same."""
+    try:
+        calibrate(run.path, datasets)
+    except IngramError as error:
+        note(f"no probabilities: {error}")
 
 
 def print_outcome(outcome: Outcome, run: RunDirectory, words: list[str], as_json: bool) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ingram.answers.calibration import Calibration
 from ingram.graph import Ids, KnowledgeGraph
 from ingram.relation_graph import build_relation_graph
 
@@ -48,6 +49,23 @@ def _curve(axes: Axes, x: Sequence[float], y: Sequence[float], title: str) -> No
     axes.set_xlabel("epoch")
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color=FAINT, alpha=0.3)
+
+
+def reliability_diagram(calibration: Calibration) -> Figure:
+    """Said against right for both methods; a point's size follows the number of answers."""
+    figure = Figure(figsize=(9, 4.2), layout="constrained")
+    pairs = zip(figure.subplots(1, 2), calibration.reliability.items(), strict=True)
+    for axes, (name, found) in pairs:
+        used = " (used)" if name == calibration.method else ""
+        axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1)
+        said, right = [b.said for b in found.bins], [b.right for b in found.bins]
+        axes.plot(said, right, color=LINE, linewidth=1.2)
+        axes.scatter(said, right, s=[8 + 12 * np.log1p(b.answers) for b in found.bins], color=LINE)
+        axes.set_title(f"{name}{used}: error {found.ece:.3f}", loc="left", fontsize=11)
+        axes.set(xlabel="said", ylabel="right", xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+        axes.set_aspect("equal")
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure
 
 
 def relation_picture(

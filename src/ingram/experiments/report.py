@@ -11,8 +11,10 @@ from typing import Any
 
 import polars as pl
 
-from ingram.experiments.figures import relation_picture, svg, training_curves
+from ingram.answers.calibration import Calibration
+from ingram.experiments.figures import relation_picture, reliability_diagram, svg, training_curves
 from ingram.graph import Dataset
+from ingram.inference.applying import calibration_path
 from ingram.io.atomic import write_text
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.config import dump_config
@@ -28,6 +30,9 @@ th:first-child, td:first-child { text-align: left; }
 pre { background: #8881; padding: 1rem; overflow-x: auto; } .note { color: #b3541e; }
 @media print { body { margin: 0; max-width: none; } h2 { break-after: avoid; } }
 """
+
+
+BEGIN, END = "<!-- calibration -->", "<!-- /calibration -->"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +61,7 @@ def write_report(
         parts.append(_best(records))
     else:
         parts.append("<p>No validation was reached.</p>")
+    parts.append(_calibration(run))
     for section in sections:
         parts += [f"<h2>{escape(section.title)}</h2>", f"<p>{escape(section.text)}</p>"]
         parts.append(html_table(section.table))
@@ -75,6 +81,47 @@ def write_report(
         f"<pre>{escape(_environment())}</pre>",
     ]
     write_text(run.path / "report.html", page(f"{names}: ingram report", "\n".join(parts)))
+
+
+def renew_calibration(run: RunDirectory) -> bool:
+    """Put the run's calibration into the report that stands there; False if there is none."""
+    path = run.path / "report.html"
+    if not path.is_file():
+        return False
+    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        return False
+    write_text(path, before + _calibration(run) + after)
+    return True
+
+
+def _calibration(run: RunDirectory) -> str:
+    """What a score means, between marks by which it can be renewed."""
+    path = calibration_path(run.path)
+    if not path.is_file():
+        return BEGIN + END
+    found = Calibration.load(path)
+    table = pl.DataFrame(
+        {
+            "": list(found.reliability),
+            "calibration error": [r.ece for r in found.reliability.values()],
+            "Brier score": [r.brier for r in found.reliability.values()],
+            "used": [name == found.method for name in found.reliability],
+        }
+    )
+    parts = [
+        "<h2>What a score means</h2>",
+        "<p>The ten best answers to each of "
+        f"{found.questions:,} validation questions of {escape(found.dataset)}, by probabilities "
+        "fitted to other questions: what was said against what was right. On the line they agree. "
+        "</p>",
+        f'<div class="scroll">{svg(reliability_diagram(found))}</div>',
+        html_table(table),
+        f"<p>Triples that score {found.threshold:.3g} or more are called true. Of as many true as "
+        f"false triples, {found.accuracy:.1%} are called right.</p>",
+    ]
+    return BEGIN + "\n".join(parts) + END
 
 
 def page(title: str, body: str) -> str:

@@ -22,11 +22,15 @@ KNOWN_NAMES = (
 
 @dataclass(frozen=True)
 class Picked:
-    """Positions of head, relation and tail among ``width`` columns, and the weight's or None."""
+    """Positions of head, relation and tail among ``width`` columns, and the weight's or None.
+
+    ``asked``: whether a part may be empty.
+    """
 
     triple: tuple[int, int, int]
     weight: int | None
     width: int
+    asked: bool = False
 
     def take(self, columns: Sequence[str]) -> list[pl.Expr]:
         """The columns under the names of a triples table."""
@@ -57,14 +61,14 @@ def pick(
     weight = _weight(where, options, width, names)
     if options.columns is not None:
         head, relation, tail = (_position(where, c, width, names) for c in options.columns)
-        return Picked((head, relation, tail), weight, width)
+        return Picked((head, relation, tail), weight, width, options.asked)
     found = named(names) if names is not None else None
     if found is None:
         rest = [i for i in range(width) if i != weight]
         if len(rest) != 3:
             return None
         found = (rest[0], rest[1], rest[2])
-    return Picked(found, weight, width)
+    return Picked(found, weight, width, options.asked)
 
 
 def _weight(
@@ -105,14 +109,17 @@ def _listed(names: Sequence[str] | None) -> str:
     return f"got {', '.join(map(repr, short))}{', ...' if len(names) > 8 else ''}"
 
 
-def checked(table: pl.DataFrame, trouble: Callable[[int, str], TriplesError]) -> pl.DataFrame:
+def checked(
+    table: pl.DataFrame, trouble: Callable[[int, str], TriplesError], *, asked: bool = False
+) -> pl.DataFrame:
     """A table of text columns if each label is there and each weight a positive number.
 
-    ``trouble`` makes the error for a row, from what is wrong with it: it knows where it came from.
+    ``asked``: a label may be missing. ``trouble`` makes the error for a row, from what is wrong
+    with it: it knows where it came from.
     """
     empty = table.select(pl.col(FIELDS).fill_null("") == "")
     bad = empty.select(pl.any_horizontal(FIELDS).arg_true()).to_series()
-    if len(bad):
+    if len(bad) and not asked:
         row = bad[0]
         field = next(name for name in FIELDS if empty[name][row])
         raise trouble(row, f"want a label in each field, got none for the {field}")

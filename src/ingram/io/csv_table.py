@@ -111,7 +111,7 @@ def _parse(name: str, text: str, first: int, picked: Picked) -> pl.DataFrame:
                 return TriplesError(f"{name}:{records.number}: {what}: {shown(','.join(fields))}")
         return TriplesError(f"{name}: {what}")
 
-    return checked(table, trouble)
+    return checked(table, trouble, asked=picked.asked)
 
 
 def _matches(text: str, width: int) -> bool:

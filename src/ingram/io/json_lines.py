@@ -15,6 +15,7 @@ from ingram.io.columns import Picked, checked, no_columns, pick
 from ingram.io.lines import line_blocks, lines_of, short, shown
 from ingram.io.options import ReadOptions
 from ingram.io.source import Source
+from ingram.labels import FIELDS
 
 _SURROGATE = r"\\u[dD][89a-fA-F]"
 _HALF = re.compile("[\ud800-\udfff]")
@@ -30,6 +31,8 @@ def read_json_lines(source: Source, options: ReadOptions) -> Iterator[pl.DataFra
             continue
         if chosen is None:
             keys = list(_object(source.name, *lines.row(0)))
+            if options.asked and options.columns is None:
+                keys += [field for field in FIELDS if field not in keys]
             chosen = pick(source.name, options, len(keys), keys)
             if chosen is None:
                 raise no_columns(source.name, keys)
@@ -54,7 +57,7 @@ def _parse(name: str, lines: pl.DataFrame, keys: list[str], chosen: Picked) -> p
         number, line = lines.row(row)
         return TriplesError(f"{name}:{number}: {what}: {shown(line)}")
 
-    return checked(table.select(chosen.take(keys)), trouble)
+    return checked(table.select(chosen.take(keys)), trouble, asked=chosen.asked)
 
 
 def _check_each(name: str, lines: pl.DataFrame, keys: list[str]) -> None:

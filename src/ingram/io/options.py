@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
 from ingram.errors import TriplesError
 from ingram.io.formats import RDF, TABLES, WITH_PREFIXES, named_format
@@ -45,6 +46,9 @@ class ReadOptions:
     base: str | None = None
     limit: int | None = None
 
+    asked: ClassVar[bool] = False
+    """Whether a part of a triple may be empty."""
+
     def __post_init__(self) -> None:
         if self.format is not None:
             object.__setattr__(self, "format", named_format(self.format))
@@ -82,6 +86,12 @@ class ReadOptions:
                 raise TriplesError(
                     f"{where}: the option {name} is for {', '.join(MEANT_FOR[name])}, got {kind}"
                 )
+
+
+class QueryOptions(ReadOptions):
+    """The same of questions, in which the part that is asked for may be empty."""
+
+    asked: ClassVar[bool] = True
 
 
 AS_IT_IS = ReadOptions()

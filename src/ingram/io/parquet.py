@@ -47,16 +47,17 @@ def _read(source: Source, options: ReadOptions) -> Iterator[pl.DataFrame]:
     if picked is None:
         raise no_columns(source.name, schema.names())
     for name in [schema.names()[i] for i in picked.triple]:
-        _check_type(source.name, name, schema[name])
+        if not (options.asked and schema[name] == pl.Null):
+            _check_type(source.name, name, schema[name])
     count = table.select(pl.len()).collect().item()
     source.check(LEAST * count, size)
 
     table = table.select(picked.take(schema.names())).with_columns(pl.col(FIELDS).cast(pl.String))
     rows = text = 0
     for block in table.collect_batches(chunk_size=ROWS):
-        text += sum(int(block[name].str.len_bytes().sum()) for name in FIELDS) + 3 * len(block)
+        text += sum(int(block[name].str.len_bytes().sum() or 0) for name in FIELDS) + 3 * len(block)
         source.check(text, size)
-        yield checked(block, partial(_trouble, source.name, rows))
+        yield checked(block, partial(_trouble, source.name, rows), asked=picked.asked)
         rows += len(block)
     if rows != count:  # a parser's thread that died says nothing else
         raise TriplesError(

@@ -14,11 +14,13 @@ from ingram.graph import KnowledgeGraph
 from ingram.io.csv_table import read_csv
 from ingram.io.formats import RDF, STDIN, format_of
 from ingram.io.json_lines import read_json_lines
-from ingram.io.options import AS_IT_IS, ReadOptions
+from ingram.io.lines import line_blocks, lines_of
+from ingram.io.options import AS_IT_IS, QueryOptions, ReadOptions
 from ingram.io.parquet import read_parquet
 from ingram.io.rdf import read_rdf
 from ingram.io.source import Source, opened
 from ingram.io.tsv import read_tsv
+from ingram.labels import FIELDS
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +64,27 @@ def read_triples(path: str | Path, options: ReadOptions = AS_IT_IS, **changes: A
         if not frames:
             raise _nothing(source, kind)
     return pl.concat(frames)
+
+
+def read_queries(path: str | Path) -> pl.DataFrame:
+    """Questions from a table: head, relation, tail, the part that is asked for empty or ``?``."""
+    kind = format_of(path)
+    if kind in RDF:
+        raise TriplesError(f"{path}: want questions in {', '.join(READERS)}, got {kind}")
+    return read_triples(path, QueryOptions(weight=False)).select(FIELDS)
+
+
+def read_labels(path: str | Path) -> list[str]:
+    """Labels from a text file, one a line."""
+    with opened(path) as source:
+        labels = [
+            label
+            for first, block in line_blocks(source)
+            for label in lines_of(source.name, first, block)["line"]
+        ]
+        if not labels:
+            raise TriplesError(f"{source.name}: want a label a line, got an empty file")
+    return labels
 
 
 def _nothing(source: Source, kind: str) -> TriplesError:

@@ -56,8 +56,12 @@ def _begin(name: str, lines: pl.DataFrame, options: ReadOptions) -> tuple[Picked
 
 
 def _is_header(fields: list[str], options: ReadOptions) -> bool:
-    """Names were asked for; or the line is the one that is written over weighted triples."""
-    return options.by_name or (options.columns is None and fields == [*FIELDS, WEIGHT])
+    """Names were asked for; or it is the line over weighted triples, or over questions."""
+    if options.columns is None and (
+        fields == [*FIELDS, WEIGHT] or (options.asked and named(fields))
+    ):
+        return True
+    return options.by_name
 
 
 def _split(name: str, lines: pl.DataFrame, picked: Picked) -> pl.DataFrame:
@@ -74,7 +78,7 @@ def _split(name: str, lines: pl.DataFrame, picked: Picked) -> pl.DataFrame:
         number, line = lines.row(row)
         return TriplesError(f"{name}:{number}: {what}: {shown(line)}")
 
-    return checked(table, trouble)
+    return checked(table, trouble, asked=picked.asked)
 
 
 def _ragged(name: str, number: int, line: str, width: int, *, first: bool = False) -> TriplesError:
@@ -98,11 +102,16 @@ def write_tsv(table: pl.DataFrame, file: IO[bytes]) -> None:
     elif len(table) and table["head"][0].encode().startswith(BOM):
         file.write(BOM)  # a file that begins with one loses it in reading
     for rows in table.iter_slices(ROWS):
-        for field in FIELDS:
-            bad = rows[field].filter(rows[field].str.contains(r"[\t\n\r]"))
-            if len(bad):
-                raise TriplesError(
-                    f"TSV has no way to write a tab or a line end, got one in the {field} "
-                    f"{shown(bad[0])}; rename it, or write Parquet or N-Triples"
-                )
-        rows.write_csv(file, separator="\t", include_header=False, quote_style="never")
+        write_tsv_rows(rows, file)
+
+
+def write_tsv_rows(rows: pl.DataFrame, file: IO[bytes]) -> None:
+    """Rows with the columns of a triple, and maybe others, without a header."""
+    for field in FIELDS:
+        bad = rows[field].filter(rows[field].str.contains(r"[\t\n\r]"))
+        if len(bad):
+            raise TriplesError(
+                f"TSV has no way to write a tab or a line end, got one in the {field} "
+                f"{shown(bad[0])}; rename it, or write Parquet or N-Triples"
+            )
+    rows.write_csv(file, separator="\t", include_header=False, quote_style="never")

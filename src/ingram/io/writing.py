@@ -48,12 +48,12 @@ def write_triples(table: pl.DataFrame, path: str | Path, *, format: str | None =
     if str(path) == STDIN:
         raise TriplesError("want a file to write to, got - for standard input")
     table = label_frame(table)
-    with _packed(Path(path)) as file:
+    with packed(Path(path)) as file:
         WRITERS[kind](table, file)
 
 
 @contextmanager
-def _packed(path: Path) -> Iterator[Any]:
+def packed(path: Path) -> Iterator[Any]:
     """A file to write to that replaces ``path`` when all went well, compressed as its name says."""
     compression = compression_of(path)
     try:
