@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from html import escape as escape_markup
 from importlib.metadata import version
 from typing import Any
 
@@ -14,6 +14,7 @@ import polars as pl
 from ingram.experiments.figures import relation_picture, svg, training_curves
 from ingram.graph import Dataset
 from ingram.io.atomic import write_text
+from ingram.labels import visible
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.config import dump_config
 
@@ -75,6 +76,12 @@ def write_report(
         f"<pre>{escape(_environment())}</pre>",
     ]
     write_text(run.path / "report.html", page(f"{names}: ingram report", "\n".join(parts)))
+
+
+def escape(text: str) -> str:
+    """Text as a page shows it: no markup, nothing that turns its direction."""
+    lines = text.split("\n")
+    return "\n".join(escape_markup(visible(line)) for line in lines)
 
 
 def page(title: str, body: str) -> str:
@@ -139,7 +146,7 @@ def _best(records: list[dict[str, Any]]) -> str:
     text = (
         f"Best validation at epoch {best['epoch']:,}: MRR {best['mrr']:.3f}, "
         f"Hits@10 {best.get('hits@10', 0):.3f}. Last epoch {records[-1]['epoch']:,} after "
-        f"{records[-1]['seconds']:,.0f} s."
+        f"{records[-1].get('seconds') or 0:,.0f} s."
     )
     collapses = [f"epoch {r['epoch']:,}: {r['collapse']}" for r in records if "collapse" in r]
     if collapses:
