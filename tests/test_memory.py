@@ -107,14 +107,14 @@ def test_layers_of_absurd_width_are_refused_before_they_are_made(tmp_path, monke
         lambda self, c: made.append(torch.get_default_device()) or create(self, c),
     )
     config = PRESETS["default"].with_settings({"model.entity_hidden": 100_000})
-    with pytest.raises(MemoryNeedError, match="training needs about .* GiB"):
+    with pytest.raises(MemoryNeedError, match=r"training needs about .* GiB"):
         train(tiny_dataset(), config, RunDirectory(tmp_path / "run"))
     assert [device.type for device in made] == ["meta"]
 
 
 def test_embedding_answering_and_ranking_are_refused_too(little):
     graph, model = random_graph(0, 9, 3, 30), InGram(tiny_config())
-    with pytest.raises(MemoryNeedError, match="embedding needs about .* lower draws"):
+    with pytest.raises(MemoryNeedError, match=r"embedding needs about .* lower draws"):
         model.embed(graph)
     with pytest.raises(MemoryNeedError, match="answering needs about"):
         InGramQ().scorer(graph)
