@@ -8,8 +8,9 @@ import pytest
 import ingram
 
 ORDER = (
-    "errors", "labels", "graph", "splits", "io", "datasets", "relation_graph", "kernels", "answers",
-    "embeddings", "models", "evaluation", "training", "inference", "experiments", "cli", "serve",
+    "errors", "memory", "labels", "graph", "splits", "io", "datasets", "relation_graph", "kernels",
+    "answers", "embeddings", "models", "evaluation", "training", "inference", "experiments", "cli",
+    "serve",
 )  # fmt: skip
 """The way data flows: a module imports only from those before it, or from its own room."""
 

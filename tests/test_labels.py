@@ -5,7 +5,7 @@ import pytest
 
 from ingram.errors import TriplesError, UnknownLabelError
 from ingram.graph import KnowledgeGraph
-from ingram.labels import Vocabulary, label_frame
+from ingram.labels import Vocabulary, label_frame, visible
 from tests.strategies import vocabulary
 
 
@@ -49,3 +49,28 @@ def test_a_label_in_another_case_is_offered_and_no_more_than_three_are():
     with pytest.raises(UnknownLabelError, match="did you mean") as said:
         Vocabulary(labels).id("entity x")
     assert str(said.value).count("'entity ") == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Köln 東京 🙂", "Köln 東京 🙂"),
+        ("a\x1b[31m\x07", r"a\x1b[31m\x07"),
+        ("\x9b2J", r"\x9b2J"),  # the same command in one character
+        ("\u202egnp.exe\u2066", r"\u202egnp.exe\u2066"),
+        ("a\nb\tc\r", r"a\x0ab\x09c\x0d"),
+        ("\U000e0041", r"\U000e0041"),
+        ("\u200b\u2028\u00a0", r"\u200b\u2028\xa0"),
+        ("x" * 1_000, "x" * 1_000),
+        ("x" * 10_000, "x" * 1_000 + "… (10,000 characters)"),
+    ],
+)
+def test_what_could_do_harm_on_a_screen_is_spelled_out(text, shown):
+    assert visible(text) == shown
+
+
+def test_an_unknown_label_of_any_length_is_refused_shortly_and_at_once():
+    labels = pl.Series("label", [f"{'x' * 10_000}{i}" for i in range(300)])
+    with pytest.raises(UnknownLabelError) as caught:
+        Vocabulary(labels).id("x" * 10_000)
+    assert len(str(caught.value)) < 400

@@ -137,5 +137,8 @@ def _basis(entities: VectorTable, relations: VectorTable, made: dict[str, Any]) 
     draws = made.get("draws")
     if facts is None or states is None or not isinstance(draws, int) or draws < 1:
         return None
+    whole = states.ndim == 2 and states.shape[1] and states.shape[1] % (2 * draws) == 0
+    if not whole or states.dtype != np.float32 or facts.dtype != np.int64 or facts.ndim != 1:
+        return None
     kinds = torch.from_numpy(states).unflatten(1, (2, draws, -1)).permute(2, 1, 0, 3)
     return Basis(kinds.flatten(1, 2), torch.from_numpy(facts))

@@ -19,6 +19,23 @@ WEIGHT = "weight"
 """The column beside them, where there is one: how often a triple counts."""
 
 
+def visible(text: str, most: int = 1_000) -> str:
+    """Text that can do no harm on a screen or a page: characters that control it, turn its
+    direction or cannot be seen are spelled out, and of a long text the beginning is given.
+    """
+    cut = text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
+    if cut.isprintable():
+        return cut
+    return "".join(c if c.isprintable() else _spelled(c) for c in cut)
+
+
+def _spelled(character: str) -> str:
+    code = ord(character)
+    return (
+        f"\\x{code:02x}" if code < 2**8 else f"\\u{code:04x}" if code < 2**16 else f"\\U{code:08x}"
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
     """Labels in id order: the label of id ``i`` is ``labels[i]``. Labels are unique."""

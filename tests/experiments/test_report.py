@@ -35,6 +35,23 @@ def test_labels_are_never_markup(tmp_path: Path):
     assert page.count("<svg") == 2
 
 
+ODD = ["\u202egnp.exe", "\u2066a\u2069", "\x1b[2J\x9b31m", "\0", "\ud7ff", "x" * 10_000]
+
+
+def test_labels_that_turn_or_control_text_are_spelled_out(tmp_path: Path):
+    table = pl.DataFrame({"label": ODD, "text": ODD})
+    run = RunDirectory(tmp_path / "run")
+    run.make()
+    (run.path / "config.yaml").write_text(dump_config(Config()))
+    run.metrics_path.touch()
+    write_report(run, [dataset()], [Section(label, table, label) for label in ODD])
+    page = (run.path / "report.html").read_text(encoding="utf-8")
+    assert all(c.isprintable() or c in "\n" for c in page)
+    assert "\\u202egnp.exe" in page
+    assert "\\x1b[2J" in page
+    assert "x… (10,000 characters)" in page
+
+
 def test_a_page_needs_nothing_from_elsewhere(tmp_path: Path):
     run = RunDirectory(tmp_path / "run")
     run.make()

@@ -26,6 +26,7 @@ from ingram.cli.data import data_app
 from ingram.cli.models import models_app
 from ingram.cli.screen import error_console
 from ingram.errors import IngramError
+from ingram.labels import visible
 
 app = typer.Typer(
     name="ingram",
@@ -52,6 +53,13 @@ app.add_typer(data_app, name="data")
 app.add_typer(models_app, name="models")
 
 
+class _Visible(logging.Formatter):
+    """A library's warning may quote what is in a file."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
+
+
 def _version(asked: bool) -> None:
     if asked:
         from importlib.metadata import version
@@ -66,7 +74,9 @@ def _main(
         False, "--version", callback=_version, is_eager=True, help="Print the version and leave."
     ),
 ) -> None:
-    logging.basicConfig(format="%(message)s", level=logging.WARNING)
+    screen = logging.StreamHandler()
+    screen.setFormatter(_Visible("%(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[screen])
 
 
 def main() -> None:
@@ -75,7 +85,7 @@ def main() -> None:
         app()
     except IngramError as error:
         error_console.print("[bold red]error:[/] ", end="")
-        error_console.print(str(error), markup=False, highlight=False, soft_wrap=True)
+        error_console.print(visible(str(error)), markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()

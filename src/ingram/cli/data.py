@@ -22,6 +22,7 @@ from ingram.datasets.download import download
 from ingram.datasets.explain import Explanation, explain
 from ingram.datasets.registry import Benchmark, benchmark, located
 from ingram.io.options import ReadOptions
+from ingram.labels import visible
 
 data_app = typer.Typer(
     help="Datasets: explain, check and measure them; fetch benchmarks; make new ones.",
@@ -174,7 +175,8 @@ data_app.command("synthesize")(data_make.synthesize_command)
 def print_explanation(found: Explanation) -> None:
     """One screen: a table of files, a paragraph for each part, what is shared, what is unused."""
     kind = "inductive: two graphs" if found.inductive else "not inductive: one graph"
-    console.print(Text.assemble((found.name, "bold"), f": {found.title}, {kind}"))
+    name = Text(visible(found.name), style="bold")
+    console.print(Text.assemble(name, f": {found.title}, {kind}"))
     table = Table(header_style="bold")
     table.add_column("file", overflow="fold")
     table.add_column("is")
@@ -195,7 +197,7 @@ def print_explanation(found: Explanation) -> None:
             "of the inference graph are new."
         )
     if found.unused:
-        console.print(Text("not used: " + ", ".join(path.name for path in found.unused)))
+        console.print(printable("not used: " + ", ".join(path.name for path in found.unused)))
 
 
 def print_findings(name: str, findings: list[Finding], bad: list[Finding]) -> None:
@@ -216,7 +218,7 @@ def print_findings(name: str, findings: list[Finding], bad: list[Finding]) -> No
         console.print(table)
     verdict = "a result would be false" if bad else "nothing that would falsify a result"
     counts = f"{len(bad)} errors, {len(findings) - len(bad)} warnings"
-    console.print(Text(f"{name}: {len(KINDS)} checks, {counts}: {verdict}"))
+    console.print(printable(f"{name}: {len(KINDS)} checks, {counts}: {verdict}"))
 
 
 def example_line(example: tuple[str, ...]) -> Text:

@@ -1,4 +1,4 @@
-"""What the verbs print: tables, progress, one-line notes. Labels are printed as they are."""
+"""What the verbs print: tables, progress, one-line notes. No label can be markup or a command."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rich.text import Text
 
 from ingram.cli.names import short
 from ingram.graph import Dataset
-from ingram.labels import FIELDS
+from ingram.labels import FIELDS, visible
 from ingram.training.listener import Listener
 
 console = Console()
@@ -34,28 +34,32 @@ error_console = Console(stderr=True)
 
 ROWS = 50
 """Rows of a long table that are printed."""
-
+LABEL = 200
+"""Characters that are shown of a label."""
 NAMES = {"queries": "queries", "mr": "MR", "mrr": "MRR", "amri": "AMRI"}
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    """One JSON document on standard output; what could command a terminal is escaped."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if not text.isprintable():  # such characters stand in strings only
+        text = "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
+    print(text)
 
 
 def note(text: str) -> None:
     """A remark on standard error, beside the results."""
-    error_console.print(text, markup=False, highlight=False, soft_wrap=True)
+    error_console.print(visible(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def printable(text: str) -> Text:
     """Text as it is: no markup, and control characters made visible."""
-    return Text("".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text))
+    return Text(visible(text))
 
 
 def named(label: str) -> Text:
     """A label, printable; an IRI in short."""
-    return printable(short(label))
+    return Text(visible(short(label), LABEL))
 
 
 def figure(value: Any) -> str:
@@ -85,7 +89,7 @@ def written(path: Path, counts: dict[str, int], *, as_json: bool) -> None:
 
 def metrics_table(title: str, table: pl.DataFrame, labels: int) -> Table:
     """Figures as a table; the first ``labels`` columns are names of groups."""
-    shown = Table(title=title, title_justify="left", header_style="bold")
+    shown = Table(title=printable(title), title_justify="left", header_style="bold")
     for i, column in enumerate(table.columns):
         name = NAMES.get(column, column.replace("hits", "Hits"))
         shown.add_column(name, justify="left" if i < labels else "right")
@@ -197,6 +201,7 @@ class TrainingScreen(Listener):
         self.task = self.progress.add_task("training", total=None, readings="")
         self.mrr: float | None = None
         self.best = 0.0
+        self.said = ""
 
     def __enter__(self) -> TrainingScreen:
         self.progress.start()
@@ -225,4 +230,12 @@ class TrainingScreen(Listener):
                 f"; went back to epoch {record['returned_to']} "
                 f"with learning rate {record['learning_rate']:.2g}"
             )
-        self.progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._say(text)
+
+    def save_failed(self, why: str) -> None:
+        if why != self.said:
+            self._say(f"{why}; trying again until it works, Ctrl-C twice gives up")
+        self.said = why
+
+    def _say(self, text: str) -> None:
+        self.progress.console.print(visible(text), markup=False, highlight=False, soft_wrap=True)

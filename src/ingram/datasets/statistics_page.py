@@ -18,6 +18,7 @@ from ingram.datasets.statistics import (
     Statistics,
     graphs_of,
 )
+from ingram.labels import visible
 
 MOST_RELATIONS = 100
 COLOURS = ("#2563a8", "#c2571a", "#3f8f4f")
@@ -37,7 +38,7 @@ def statistics_page(title: str, statistics: Statistics) -> str:
     """A self-contained page with table 5's figures, distributions and every relation's type."""
     graphs = graphs_of(statistics)
     body = [
-        f"<h1>{escape(title)}</h1>",
+        f"<h1>{escape(visible(title))}</h1>",
         _table(["", *graphs], _flat(rows_of(graphs))),
         _novelty(statistics) if isinstance(statistics, DatasetStatistics) else "",
         "<h2>Degrees</h2>",
@@ -50,7 +51,7 @@ def statistics_page(title: str, statistics: Statistics) -> str:
     ]
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
-        f'content="width=device-width"><title>{escape(title)}</title><style>{CSS}</style></head>'
+        f'content="width=device-width"><title>{escape(visible(title))}</title><style>{CSS}</style></head>'
         f"<body>{''.join(body)}</body></html>\n"
     )
 
@@ -127,7 +128,7 @@ def _relations(name: str, graph: GraphStatistics) -> str:
     most = max(graph.relations["triples"].to_list(), default=1)
     rows = [
         [
-            escape(row["relation"]),
+            escape(visible(row["relation"])),
             f"{row['triples']:,} {_bar(row['triples'] / most)}",
             f"{row['tails_per_head']:.2f}",
             f"{row['heads_per_tail']:.2f}",

@@ -20,6 +20,11 @@ TOGETHER = 2**14
 """Triples whose known answers are looked up together."""
 
 
+def ranking_bytes(num_triples: int) -> int:
+    """Of ranking with so many true triples to leave out: a batch, its counts, and the filter."""
+    return 2 * BUDGET + 100 * num_triples
+
+
 class CandidateScorer(Protocol):
     """Anything that can score every entity as the answer to a query."""
 

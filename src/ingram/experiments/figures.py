@@ -32,7 +32,7 @@ def training_curves(records: Sequence[dict[str, Any]]) -> Figure:
     figure = Figure(figsize=(9, 3.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     epochs = [r["epoch"] for r in records]
-    losses = [np.nan if r["loss"] is None else r["loss"] for r in records]
+    losses = [np.nan if r.get("loss") is None else r["loss"] for r in records]
     _curve(left, epochs, losses, "training loss")
     _curve(right, epochs, [r["mrr"] for r in records], "validation MRR")
     right.set_ylim(bottom=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from html import escape as escape_markup
 from importlib.metadata import version
 from typing import Any
 
@@ -16,6 +16,7 @@ from ingram.experiments.figures import relation_picture, reliability_diagram, sv
 from ingram.graph import Dataset
 from ingram.inference.applying import calibration_path
 from ingram.io.atomic import write_text
+from ingram.labels import visible
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.config import dump_config
 
@@ -124,6 +125,12 @@ def _calibration(run: RunDirectory) -> str:
     return BEGIN + "\n".join(parts) + END
 
 
+def escape(text: str) -> str:
+    """Text as a page shows it: no markup, nothing that turns its direction."""
+    lines = text.split("\n")
+    return "\n".join(escape_markup(visible(line)) for line in lines)
+
+
 def page(title: str, body: str) -> str:
     """A whole HTML page that needs nothing but itself."""
     return (
@@ -186,7 +193,7 @@ def _best(records: list[dict[str, Any]]) -> str:
     text = (
         f"Best validation at epoch {best['epoch']:,}: MRR {best['mrr']:.3f}, "
         f"Hits@10 {best.get('hits@10', 0):.3f}. Last epoch {records[-1]['epoch']:,} after "
-        f"{records[-1]['seconds']:,.0f} s."
+        f"{records[-1].get('seconds') or 0:,.0f} s."
     )
     collapses = [f"epoch {r['epoch']:,}: {r['collapse']}" for r in records if "collapse" in r]
     if collapses:

@@ -10,8 +10,10 @@ import polars as pl
 from ingram.answers import GraphScorer, KnownAnswers
 from ingram.errors import ConfigError, RunError
 from ingram.evaluation import rank
+from ingram.evaluation.ranking import ranking_bytes
 from ingram.graph import Dataset
 from ingram.inference.applying import NO_DRAWS
+from ingram.memory import ensure
 from ingram.models import InGram, InGramQ
 from ingram.training.config import Config, QueryConfig
 from ingram.training.streams import TEST
@@ -56,6 +58,8 @@ def rank_split(
         draws, entropy, features = _protocol(model, config, draws, seed)
         scorer = model.embed(dataset.inference, seed=entropy, draws=draws, features="rows")
         made = (draws, features)
+    parts = (dataset.inference.triples, dataset.valid, dataset.test)
+    ensure(ranking_bytes(sum(map(len, parts))), "ranking", "take a smaller graph")
     ranks = rank(
         scorer, dataset.split(split), KnownAnswers.of(dataset), dataset.inference.num_entities
     )

@@ -27,7 +27,7 @@ LEAST = 6
 def read_parquet(source: Source, options: ReadOptions) -> Iterator[pl.DataFrame]:
     """Blocks of labelled triples, from columns of text or whole numbers."""
     try:
-        with _muted():
+        with muted():
             blocks = list(_read(source, options))
     except (PolarsError, OSError, OverflowError, PanicException) as error:
         raise TriplesError(f"{source.name}: want Parquet, got {short(str(error))}") from error
@@ -66,7 +66,7 @@ def _read(source: Source, options: ReadOptions) -> Iterator[pl.DataFrame]:
 
 
 @contextmanager
-def _muted() -> Iterator[None]:
+def muted() -> Iterator[None]:
     """Keep what is printed meanwhile until all went well.
 
     A damaged file can make the parser panic, which prints pages that no user should meet; what

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,11 +19,21 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import torch
-from polars.exceptions import PolarsError
+from polars.exceptions import PanicException, PolarsError
 
 from ingram.errors import EmbeddingsError, RunError
 from ingram.io.atomic import replacing
+from ingram.io.lines import short
+from ingram.io.parquet import muted
 from ingram.io.tensors import read_tensors, write_tensors
+from ingram.io.vector_checks import (
+    FIRST_LINE,
+    announced,
+    check_numpy,
+    check_parquet,
+    want_tables,
+    words,
+)
 
 FORMAT = "ingram-embeddings-1"
 KINDS = ("entity", "relation")
@@ -72,19 +83,17 @@ def read_vectors(path: str | Path) -> tuple[Tables, dict[str, Any]]:
     if not path.is_file():
         raise EmbeddingsError(f"{path}: no such file")
     try:
-        tables, about = read(path)
+        with muted():
+            tables, about = read(path)
         if about.get("format") != FORMAT:
-            raise ValueError(f"format {about.get('format')!r} and not {FORMAT!r}")
-        widths = {table.vectors.shape[1] for table in tables}
-        if len(widths) != 1:
-            raise ValueError(f"vectors of widths {sorted(widths)}")
-        if any(len(table.labels) != len(table.vectors) for table in tables):
-            raise ValueError("another number of labels than of vectors")
+            raise ValueError(f"format {str(about.get('format'))[:60]!r} and not {FORMAT!r}")
+        want_tables([table.labels for table in tables], [table.vectors for table in tables])
     except (
-        PolarsError, RunError, zipfile.BadZipFile, LookupError, TypeError, ValueError,
-        AttributeError, OSError, EOFError,
+        PolarsError, PanicException, RunError, zipfile.BadZipFile, zlib.error, LookupError,
+        TypeError, ValueError, AttributeError, OSError, EOFError, RecursionError, OverflowError,
+        NotImplementedError, SyntaxError, MemoryError, RuntimeError,
     ) as error:  # fmt: skip
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = short(str(error)) or type(error).__name__
         raise EmbeddingsError(f"{path}: want embeddings, got {reason}") from error
     return tables, about
 
@@ -116,7 +125,9 @@ def _column(values: npt.NDArray[Any]) -> pl.Series:
 
 def _read_parquet(path: Path) -> tuple[Tables, dict[str, Any]]:
     about = json.loads(pl.read_parquet_metadata(path)["ingram"])
-    whole = pl.read_parquet(path)
+    lazy = pl.scan_parquet(path, glob=False)
+    check_parquet(path, lazy)
+    whole = lazy.collect()
     tables = []
     for kind in KINDS:
         part = whole.filter(kind=kind)
@@ -152,6 +163,7 @@ def _write_numpy(path: Path, tables: Tables, about: dict[str, Any]) -> None:
 
 
 def _read_numpy(path: Path) -> tuple[Tables, dict[str, Any]]:
+    check_numpy(path)
     with np.load(path) as arrays:
         held = {name: arrays[name] for name in arrays.files}
     about = json.loads(str(held.pop("about")))
@@ -178,10 +190,8 @@ def _read_safetensors(path: Path) -> tuple[Tables, dict[str, Any]]:
     held = {name: tensor.numpy() for name, tensor in tensors.items()}
     labels = {}
     for kind in KINDS:
-        text, ends = held.pop(f"{kind}_labels").tobytes(), held.pop(f"{kind}_ends").tolist()
-        starts = [0, *ends[:-1]]
-        words = [text[a:b].decode() for a, b in zip(starts, ends, strict=False)]
-        labels[kind] = pl.Series(words, dtype=pl.String)
+        text, ends = held.pop(f"{kind}_labels").tobytes(), held.pop(f"{kind}_ends")
+        labels[kind] = pl.Series(words(text, ends), dtype=pl.String)
     return _tables(labels, held), about
 
 
@@ -216,7 +226,7 @@ def _read_text(path: Path) -> tuple[Tables, dict[str, Any]]:
     tables = []
     for place in (path, relations_path(path)):
         with place.open("rb") as file:
-            count, width = map(int, file.readline().split())
+            count, width = announced(place, file.readline(FIRST_LINE))
         schema = {"word": pl.String} | {f"{i}": pl.Float32 for i in range(width)}
         lines = pl.DataFrame(schema=schema)
         if count:
@@ -227,8 +237,8 @@ def _read_text(path: Path) -> tuple[Tables, dict[str, Any]]:
             raise ValueError(f"{len(lines)} vectors where {count} are announced")
         if any(lines.null_count().row(0)):
             raise ValueError("a line with fewer numbers than announced")
-        words = lines["word"].str.replace_many({v: k for k, v in ESCAPES.items()})
-        tables.append(VectorTable(words.rename("label"), lines.drop("word").to_numpy().copy()))
+        labels = lines["word"].str.replace_many({v: k for k, v in ESCAPES.items()})
+        tables.append(VectorTable(labels.rename("label"), lines.drop("word").to_numpy().copy()))
     return (tables[0], tables[1]), {"format": FORMAT, "made": {}}
 
 

@@ -46,6 +46,10 @@ class Adjacency:
         return Adjacency(self.pointers.to(device), self.sources.to(device), self.kinds.to(device))
 
 
+BYTES_A_TRIPLE = 150
+"""While the edges between entities and between relations are made."""
+
+
 def entity_adjacency(
     triples: Ids, num_entities: int, num_relations: int, *, self_loops: bool = False
 ) -> Adjacency:

@@ -15,7 +15,13 @@ from torch import Tensor, nn
 
 from ingram.embeddings import Basis, Embeddings
 from ingram.graph import Ids, KnowledgeGraph, Weights
-from ingram.kernels.adjacency import Adjacency, entity_adjacency, relation_adjacency
+from ingram.kernels.adjacency import (
+    BYTES_A_TRIPLE,
+    Adjacency,
+    entity_adjacency,
+    relation_adjacency,
+)
+from ingram.memory import ensure
 from ingram.models.base import Model
 from ingram.models.config import ModelConfig
 from ingram.models.features import (
@@ -25,12 +31,26 @@ from ingram.models.features import (
     RowFeatures,
     facts_about,
 )
-from ingram.models.layers import EntityLayer, RelationLayer, glorot_linear
+from ingram.models.layers import BUDGET, EntityLayer, RelationLayer, glorot_linear
 from ingram.relation_graph import relation_graph_of
 
 DRAWS_BUDGET = 2**30
 """Bytes that the draws embedded together may take."""
 FEATURES = {"labels": LabelFeatures, "rows": RowFeatures}
+
+
+def draws_together(config: ModelConfig, draws: int, num_entities: int) -> int:
+    """How many draws go through the layers at once."""
+    each = 6 * 4 * config.entity_hidden * max(num_entities, 1)
+    return max(1, min(draws, DRAWS_BUDGET // each))
+
+
+def embedding_bytes(config: ModelConfig, graph: KnowledgeGraph, draws: int) -> int:
+    """Of :meth:`InGram.embed`: edges, a layer's input and output, its projections, the vectors."""
+    entities = 4 * graph.num_entities
+    layer = entities * config.entity_hidden * draws_together(config, draws, graph.num_entities)
+    vectors = entities * config.entity_width * draws
+    return BYTES_A_TRIPLE * graph.num_triples + 2 * layer + min(4 * layer, BUDGET) + vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +153,7 @@ class InGram(Model):
         seed: int | Sequence[int] = 0,
         draws: int = 1,
         features: Literal["labels", "rows"] = "labels",
+        ensure_memory: bool = True,
     ) -> Embeddings:
         """Embeddings of a graph, its entities and relations seen before or not.
 
@@ -140,7 +161,11 @@ class InGram(Model):
         times the model's. One draw is the paper; more are steadier and rank better. ``features``
         belong to ``labels``, so that an entity has the same ones in a graph that grew; drawn by
         ``rows`` they are those that training validates with, and a run's figures are made of.
+        What does not fit into memory is refused first, unless the caller has made sure.
         """
+        if ensure_memory:
+            need = embedding_bytes(self.config, graph, draws)
+            ensure(need, "embedding", "lower draws, or take a smaller model or graph")
         edges = self.message_graph(graph)
         like = self.relation_score.weight
         source: FeatureSource = FEATURES[features](graph, self.config, seed)
@@ -161,8 +186,7 @@ class InGram(Model):
 
     def turns(self, draws: int, num_entities: int) -> Iterator[tuple[int, int]]:
         """First draw and number of draws that fit into memory together, turn by turn."""
-        each = 6 * 4 * self.config.entity_hidden * max(num_entities, 1)
-        together = max(1, min(draws, DRAWS_BUDGET // each))
+        together = draws_together(self.config, draws, num_entities)
         for start in range(0, draws, together):
             yield start, min(together, draws - start)
 

@@ -27,8 +27,14 @@ from torch import Tensor, nn
 
 from ingram.answers import GraphScorer
 from ingram.graph import Ids, KnowledgeGraph, Weights
-from ingram.kernels.adjacency import Adjacency, entity_adjacency, group_by_destination
+from ingram.kernels.adjacency import (
+    BYTES_A_TRIPLE,
+    Adjacency,
+    entity_adjacency,
+    group_by_destination,
+)
 from ingram.kernels.edge_messages import edge_messages
+from ingram.memory import ensure
 from ingram.models.base import Model
 from ingram.models.config import QueryModelConfig
 from ingram.relation_graph import SIDES, relation_edges_by_side
@@ -166,9 +172,18 @@ class InGramQ(Model):
         )
         return edges.to(self.query.device)
 
-    def scorer(self, graph: KnowledgeGraph) -> QueryScorer:
-        """What answers questions about a graph."""
+    def scorer(self, graph: KnowledgeGraph, *, ensure_memory: bool = True) -> QueryScorer:
+        """What answers questions about a graph; refused if that does not fit into memory."""
+        if ensure_memory:
+            need = scorer_bytes(self.config, graph)
+            ensure(need, "answering", "take a smaller model or graph")
         return QueryScorer(self, graph)
+
+
+def scorer_bytes(config: QueryModelConfig, graph: KnowledgeGraph) -> int:
+    """Of :class:`QueryScorer`: edges, and a dozen arrays of the states that go together."""
+    states = 4 * config.width * (graph.num_entities + 2 * graph.num_relations)
+    return BYTES_A_TRIPLE * graph.num_triples + 12 * max(states, BUDGET)
 
 
 def _degree_scale(edges: Adjacency, like: Tensor) -> Tensor:

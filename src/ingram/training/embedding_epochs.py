@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from ingram.graph import Ids, KnowledgeGraph
+from ingram.kernels.adjacency import BYTES_A_TRIPLE
 from ingram.kernels.triple_scores import triple_scores
 from ingram.models.features import Features
 from ingram.models.ingram import InGram, MessageGraph
@@ -62,6 +63,21 @@ class EmbeddingEpochs:
             len(targets),
             questions,
         )
+
+
+def epoch_bytes(config: Config, graph: KnowledgeGraph) -> int:
+    """Of one step: edges, five arrays a layer that backward reads and six it fills, the targets."""
+    model, training, tasks = config.model, config.training, config.tasks
+    entities, triples = graph.num_entities, graph.num_triples
+    if tasks.cut:
+        entities, triples = min(entities, tasks.entities[1]), min(triples, tasks.most_triples)
+    layers = entities * model.entity_hidden * (5 * model.entity_layers + 6)
+    layers += 2 * graph.num_relations * model.relation_hidden * (5 * model.relation_layers + 6)
+    targets = round((1 - training.message_share) * triples)
+    predicted = 64 * targets * (1 + training.negatives)
+    if training.objective == "cross-entropy":
+        predicted = 16 * min(training.queries, 2 * targets) * entities
+    return 4 * layers * training.draws + 2 * BYTES_A_TRIPLE * triples + predicted
 
 
 def _some(triples: Ids, count: int, rng: np.random.Generator) -> Ids:

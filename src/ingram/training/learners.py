@@ -48,7 +48,10 @@ class EmbeddingLearner:
         draws = self.config.evaluation.draws
         features = [self.config.training.seed, VALIDATION, epoch]
         made = {"features": features, "draws": draws}
-        return model.embed(graph, seed=features, draws=draws, features="rows"), made
+        embeddings = model.embed(
+            graph, seed=features, draws=draws, features="rows", ensure_memory=False
+        )
+        return embeddings, made
 
 
 class QueryLearner:
@@ -68,7 +71,7 @@ class QueryLearner:
     def scorer(
         self, model: InGramQ, graph: KnowledgeGraph, epoch: int
     ) -> tuple[GraphScorer, dict[str, Any]]:
-        return model.scorer(graph), {}
+        return model.scorer(graph, ensure_memory=False), {}
 
 
 def _pick(seed: int, number: int, graphs: int) -> int:

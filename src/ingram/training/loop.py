@@ -22,6 +22,7 @@ from ingram.training.diagnosis import origin_of_scores
 from ingram.training.interrupts import Interrupts
 from ingram.training.learners import learner_of
 from ingram.training.listener import Listener, Outcome
+from ingram.training.needs import ensure_training_fits
 from ingram.training.sources import Source, describe_data, want_same_data
 from ingram.training.state import State
 from ingram.training.steps import Steps
@@ -60,6 +61,7 @@ def train(
     datasets = [datasets] if isinstance(datasets, Dataset) else list(datasets)
     if graphs is None:
         graphs = [Source(dataset.name, dataset.train) for dataset in datasets]
+    ensure_training_fits(config, [source.graph for source in graphs], datasets)
     listener = listener or Listener()
     work = _Run(datasets, graphs, config, run, start, listener, on_save_error)
     return work.go(resume, minutes)

@@ -8,6 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from ingram.graph import Ids, KnowledgeGraph
+from ingram.kernels.adjacency import BYTES_A_TRIPLE
 from ingram.models.ingram_q import InGramQ, QueryGraph
 from ingram.training.config import QueryConfig
 from ingram.training.epoch_splits import EpochSplits, weights_of
@@ -54,6 +55,16 @@ class QueryEpochs:
             weights_of(task, is_fact),
         )
         return QueryEpoch(graph, task.triples[~is_fact], answers, training.queries, rng)
+
+
+def epoch_bytes(config: QueryConfig, graph: KnowledgeGraph) -> int:
+    """Of one step: edges, and thirteen arrays of states a layer, kept or filled by backward."""
+    model, tasks = config.model, config.tasks
+    entities, triples = graph.num_entities, graph.num_triples
+    if tasks.cut:
+        entities, triples = min(entities, tasks.entities[1]), min(triples, tasks.most_triples)
+    states = model.entity_layers * entities + model.relation_layers * 2 * graph.num_relations
+    return 2 * BYTES_A_TRIPLE * triples + 13 * 4 * model.width * config.training.queries * states
 
 
 def query_loss(model: InGramQ, graph: QueryGraph, questions: Questions) -> Tensor:
