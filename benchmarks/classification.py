@@ -44,7 +44,7 @@ class Labelled:
 
     def of(self, chosen: Bools) -> Labelled:
         return Labelled(
-            *(c[chosen] for c in (self.relations, self.scores, self.right, self.leaked))
+            self.relations[chosen], self.scores[chosen], self.right[chosen], self.leaked[chosen]
         )
 
     def sample(self) -> Sample:
