@@ -34,6 +34,7 @@ from ingram.kernels.adjacency import (
     group_by_destination,
 )
 from ingram.kernels.edge_messages import edge_messages
+from ingram.kernels.state_update import state_update
 from ingram.memory import ensure
 from ingram.models.base import Model
 from ingram.models.config import QueryModelConfig
@@ -94,11 +95,10 @@ class Update(nn.Module):
 
     def forward(self, states: Tensor, messages: Tensor) -> Tensor:
         own, other = self.linear.weight.chunk(2, dim=1)
-        width = states.shape[-1]
-        mixed = torch.addmm(self.linear.bias, states.reshape(-1, width), own.T)
-        mixed = torch.addmm(mixed, messages.reshape(-1, width), other.T)
-        new: Tensor = self.norm(mixed).relu().view_as(states)
-        return states + new
+        norm = self.norm
+        return state_update(
+            states, messages, own, other, self.linear.bias, norm.weight, norm.bias, norm.eps
+        )
 
 
 class InGramQ(Model):

@@ -1,0 +1,216 @@
+"""A state renewed by its message: the other heavy step of the query-conditioned model.
+
+For each row, with layer normalisation over its channels::
+
+    z   = own s + other m + bias
+    x   = (z - mean z) / sqrt(variance z + epsilon)
+    out = s + ReLU(gain * x + shift)
+
+Shapes: ``states`` s and ``messages`` m (..., D); ``own`` and ``other`` (D, D); the rest (D,). In
+one walk over the rows nothing but the output leaves the registers; where a gradient is wanted, x
+and the deviation are kept as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import layer_norm
+
+from ingram.kernels import parallel
+from ingram.kernels.vectors import fused, get, lanes_of, load, splat, store, total
+from ingram.kernels.vectors import through_relu as gated
+
+BLOCK = 1_024
+"""Rows whose part of the gradients of gain and shift is summed on its own."""
+compiled = numba.njit(nogil=True, error_model="numpy", cache=True)
+
+
+def state_update(
+    states: Tensor,
+    messages: Tensor,
+    own: Tensor,
+    other: Tensor,
+    bias: Tensor,
+    gain: Tensor,
+    shift: Tensor,
+    epsilon: float,
+    *,
+    backend: str = "auto",
+) -> Tensor:
+    """(..., D). ``backend``: ``fused`` (CPU, D a power of two up to 64), ``plain``, ``auto``."""
+    if backend == "auto":
+        fits = len(lanes_of(states.shape[-1])) == states.shape[-1]
+        backend = "fused" if fits and states.device.type == "cpu" else "plain"
+    if backend == "plain":
+        return plain_state_update(states, messages, own, other, bias, gain, shift, epsilon)
+    keep = torch.is_grad_enabled()
+    rows = (t.reshape(-1, t.shape[-1]) for t in (states, messages))
+    out, _, _ = _fused(*rows, own, other, bias, gain, shift, epsilon, keep)
+    return out.view_as(states)
+
+
+def plain_state_update(
+    states: Tensor,
+    messages: Tensor,
+    own: Tensor,
+    other: Tensor,
+    bias: Tensor,
+    gain: Tensor,
+    shift: Tensor,
+    epsilon: float,
+) -> Tensor:
+    """The same in plain torch, on any device."""
+    mixed = states @ own.T + messages @ other.T + bias
+    return states + layer_norm(mixed, gain.shape, gain, shift, epsilon).relu()
+
+
+@torch.library.custom_op("ingram::state_update", mutates_args=(), device_types="cpu")
+def _fused(
+    states: Tensor,
+    messages: Tensor,
+    own: Tensor,
+    other: Tensor,
+    bias: Tensor,
+    gain: Tensor,
+    shift: Tensor,
+    epsilon: float,
+    keep: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    rows, width = states.shape
+    out = torch.empty_like(states, memory_format=torch.contiguous_format)
+    normal = states.new_empty(rows if keep else 0, width)
+    scales = states.new_empty(rows if keep else 0)
+    tensors = (states, messages, own.T, other.T, bias, gain, shift, out, normal, scales)
+    arrays, lanes = _arrays(*tensors), lanes_of(width)
+    parallel.run(
+        lambda start, stop: _forward(start, stop, lanes, epsilon, *arrays),
+        rows,
+        work=rows * width // 16,
+    )
+    return out, normal, scales
+
+
+@_fused.register_fake
+def _(states, messages, own, other, bias, gain, shift, epsilon, keep):
+    rows, width = states.shape
+    kept = rows if keep else 0
+    return states.new_empty(rows, width), states.new_empty(kept, width), states.new_empty(kept)
+
+
+@torch.library.custom_op("ingram::state_update_backward", mutates_args=(), device_types="cpu")
+def _fused_backward(
+    grad: Tensor, normal: Tensor, scales: Tensor, gain: Tensor, shift: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    rows, width = grad.shape
+    d_mixed = torch.empty_like(normal)
+    blocks = -(-rows // BLOCK)
+    d_gain, d_shift = grad.new_zeros(2, blocks, width)
+    arrays = _arrays(grad, normal, scales, gain, shift, d_mixed, d_gain, d_shift)
+    lanes = lanes_of(width)
+    parallel.run(
+        lambda start, stop: _backward(start, stop, lanes, *arrays), blocks, work=rows * width // 64
+    )
+    return d_mixed, d_gain.sum(0), d_shift.sum(0)
+
+
+@_fused_backward.register_fake
+def _(grad, normal, scales, gain, shift):
+    return torch.empty_like(normal), torch.empty_like(gain), torch.empty_like(shift)
+
+
+def _remember(ctx, inputs, output):
+    states, messages, own, other, _, gain, shift, *_ = inputs
+    _, normal, scales = output
+    ctx.mark_non_differentiable(normal, scales)
+    ctx.save_for_backward(states, messages, own, other, gain, shift, normal, scales)
+
+
+def _differentiate(ctx, grad, *_):
+    states, messages, own, other, gain, shift, normal, scales = ctx.saved_tensors
+    grad = grad.contiguous()
+    d_mixed, d_gain, d_shift = _fused_backward(grad, normal, scales, gain, shift)
+    return (
+        torch.addmm(grad, d_mixed, own),
+        d_mixed @ other,
+        d_mixed.T @ states,
+        d_mixed.T @ messages,
+        d_mixed.sum(0),
+        d_gain,
+        d_shift,
+        None,
+        None,
+    )
+
+
+_fused.register_autograd(_differentiate, setup_context=_remember)
+
+
+def _arrays(*tensors: Tensor) -> list[Any]:
+    return [t.detach().contiguous().numpy() for t in tensors]
+
+
+@compiled
+def _forward(
+    start, stop, lanes, epsilon,
+    states, messages, own, other, bias, gain, shift, out, normal, scales,
+):  # fmt: skip
+    """Rows start : stop, two at a time: each weight is read once for both."""
+    width = states.shape[1]
+    row = start
+    while row < stop:
+        one, two = row * width, min(row + 1, stop - 1) * width
+        first = load(bias, 0, lanes)
+        second = first
+        for c in range(width):
+            weight = load(own, c * width, lanes)
+            first = fused(get(states, one + c), weight, first)
+            second = fused(get(states, two + c), weight, second)
+            weight = load(other, c * width, lanes)
+            first = fused(get(messages, one + c), weight, first)
+            second = fused(get(messages, two + c), weight, second)
+        _finish(lanes, epsilon, row, first, states, gain, shift, out, normal, scales)
+        if two > one:
+            _finish(lanes, epsilon, row + 1, second, states, gain, shift, out, normal, scales)
+        row += 2
+
+
+@compiled
+def _finish(lanes, epsilon, row, mixed, states, gain, shift, out, normal, scales):
+    width = states.shape[1]
+    share = states.dtype.type(1 / width)
+    one = states.dtype.type(1)
+    centred = mixed + splat(-total(mixed) * share, lanes)
+    variance = total(centred * centred) * share
+    scale = one / np.sqrt(variance + states.dtype.type(epsilon))
+    x = centred * scale
+    if len(scales) > 0:
+        store(normal, row * width, x)
+        scales[row] = scale
+    y = fused(x, load(gain, 0, lanes), load(shift, 0, lanes))
+    store(out, row * width, load(states, row * width, lanes) + gated(y, y))
+
+
+@compiled
+def _backward(start, stop, lanes, grad, normal, scales, gain, shift, d_mixed, d_gain, d_shift):
+    """Blocks start : stop of rows."""
+    rows, width = grad.shape
+    share = grad.dtype.type(1 / width)
+    for block in range(start, stop):
+        of_gain, of_shift = load(d_gain, block * width, lanes), load(d_shift, block * width, lanes)
+        weight, offset = load(gain, 0, lanes), load(shift, 0, lanes)
+        for row in range(block * BLOCK, min((block + 1) * BLOCK, rows)):
+            x = load(normal, row * width, lanes)
+            into = gated(fused(x, weight, offset), load(grad, row * width, lanes))
+            of_gain = fused(into, x, of_gain)
+            of_shift = of_shift + into
+            step = into * weight
+            mean, along = total(step) * share, total(step * x) * share
+            step = fused(-along, x, step + splat(-mean, lanes))
+            store(d_mixed, row * width, step * get(scales, row))
+        store(d_gain, block * width, of_gain)
+        store(d_shift, block * width, of_shift)
