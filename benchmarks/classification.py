@@ -107,13 +107,26 @@ def classify(valid: Labelled, test: Labelled) -> dict[str, Any]:
 
 
 def thresholds(valid: Labelled, otherwise: float) -> dict[int, float]:
-    """The best for each relation; ``otherwise`` where there is too little to choose by."""
+    """The best of each relation; ``otherwise`` where there is too little to choose by."""
     found = {}
     for relation in np.unique(valid.relations).tolist():
         part = valid.of(valid.relations == relation)
         enough = len(part.right) >= LEAST and 0 < part.right.sum() < len(part.right)
-        found[relation] = best_threshold(part.sample()) if enough else otherwise
+        found[relation] = most_right(part) if enough else otherwise
     return found
+
+
+def most_right(part: Labelled) -> float:
+    """The threshold that calls most triples right, halfway to the next lower score.
+
+    Not the balanced one: where a relation is mostly true or mostly false, that is worth knowing.
+    """
+    scores, where = np.unique(part.scores, return_inverse=True)
+    gain = np.bincount(where, np.where(part.right, 1.0, -1.0))[::-1].cumsum()[::-1]
+    if gain.max() < 0:
+        return float(np.nextafter(scores[-1], np.inf))
+    at = int(gain.argmax())
+    return float(scores[at] if at == 0 else (scores[at] + scores[at - 1]) / 2)
 
 
 def balanced(called: Bools, right: Bools) -> float:

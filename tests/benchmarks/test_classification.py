@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from benchmarks.classification import Labelled, balanced, classify, main, thresholds
+from benchmarks.classification import Labelled, balanced, classify, main, most_right, thresholds
 from tests.strategies import random_graph
 
 from ingram.io.writing import write_triples
@@ -39,6 +39,15 @@ def test_a_relation_with_little_to_choose_by_takes_the_common_threshold():
     few = drawn(0).of(np.arange(400) % 40 == 0)
     assert thresholds(few, 7.0) == {0: pytest.approx(0.5, abs=0.6)}
     assert thresholds(few.of(np.arange(10) < 9), 7.0) == {0: 7.0}
+
+
+def test_a_threshold_calls_as_many_right_as_any_can():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        scores, right = rng.integers(0, 8, 20) * 1.0, rng.random(20) < rng.random()
+        part = Labelled(np.zeros(20, np.int64), scores, right, right)
+        best = max(((scores >= t) == right).sum() for t in np.arange(-0.5, 9))
+        assert ((scores >= most_right(part)) == right).sum() == best
 
 
 def test_accuracy_is_balanced():
