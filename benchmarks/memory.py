@@ -93,7 +93,7 @@ def run(task: str, dataset: Dataset) -> int:
     verb, _, rest = task.partition(" ")
     graph = dataset.inference
     if verb == "train":
-        settings = {"training.epochs": 3, "training.validate_every": 3, **TASKS[task]}
+        settings = {"training.epochs": 2, "training.validate_every": 2, **TASKS[task]}
         config = preset_config(rest.split(",")[0], settings)
         with tempfile.TemporaryDirectory() as folder:
             train(dataset, config, RunDirectory(Path(folder) / "run"))
@@ -113,7 +113,8 @@ def main() -> None:
         for task in TASKS:
             if not (task.startswith("train") and shape not in SIZES):
                 row = compare(task, shape)
-                print("  ".join(f"{v:,.2f}" if isinstance(v, float) else v for v in row.values()))
+                cells = (f"{v:10,.2f}" if isinstance(v, float) else f"{v:28}" for v in row.values())
+                print("".join(cells), flush=True)
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ def download_command(
     if as_json:
         print_json(_card(one))
     else:
-        console.print(f"{name}: complete and genuine, in {folder}", soft_wrap=True, highlight=False)
+        console.print(printable(f"{name}: complete and genuine, in {folder}"), soft_wrap=True)
 
 
 @data_app.command("info")

@@ -16,7 +16,7 @@ from ingram.cli.data_tables import (
 )
 from ingram.cli.options import Graph, Json
 from ingram.cli.reading import reads_a_graph
-from ingram.cli.screen import console, note, print_json
+from ingram.cli.screen import console, note, print_json, printable
 from ingram.datasets import open_dataset
 from ingram.datasets.generator import generate
 from ingram.datasets.presets import PRESETS, GeneratorConfig, preset
@@ -214,7 +214,7 @@ def synthesize_command(
         if as_json:
             print_json({"file": str(output), "triples": count})
             return
-        console.print(f"{count:,} triples in {output}", highlight=False, soft_wrap=True)
+        console.print(printable(f"{count:,} triples in {output}"), soft_wrap=True)
         return
     with progress_bar("writing", 2 * len(plan(config)), quiet=as_json) as step:
         report = write_synthetic_folder(config, output, seed=seed, on_group=step)

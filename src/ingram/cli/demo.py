@@ -20,6 +20,7 @@ from ingram.cli.screen import (
     metrics_table,
     name_known,
     note,
+    printable,
 )
 from ingram.cli.train import STATUS
 from ingram.datasets import open_dataset
@@ -90,7 +91,7 @@ def demo_command(
         *_answers(dataset, outcome.model.scorer(dataset.inference)),
     ]
     write_report(run, [dataset], sections)
-    console.print(f"report: {output / 'report.html'}", highlight=False, soft_wrap=True)
+    console.print(printable(f"report: {output / 'report.html'}"), soft_wrap=True)
 
 
 def _staged(tables: dict[str, pl.DataFrame]) -> pl.DataFrame:

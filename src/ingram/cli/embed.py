@@ -9,7 +9,7 @@ import typer
 
 from ingram.cli.options import Draws, FeatureSeed, Graph, Json, Run, Threads, use_threads
 from ingram.cli.reading import reads_a_graph
-from ingram.cli.screen import console, error_console, print_json
+from ingram.cli.screen import console, error_console, print_json, printable
 from ingram.datasets import open_graph
 from ingram.embeddings import Embeddings
 from ingram.errors import ConfigError
@@ -84,4 +84,4 @@ def embed_command(
             f"; facts changed about {changes['changed']:,} entities, {changes['recomputed']:,} "
             f"were recomputed, {changes['new_relations']:,} relations are new"
         )
-    console.print(text, highlight=False, soft_wrap=True)
+    console.print(printable(text), soft_wrap=True)

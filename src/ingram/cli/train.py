@@ -19,7 +19,7 @@ from ingram.cli.options import (
     use_threads,
 )
 from ingram.cli.reading import reads_a_graph, spelled
-from ingram.cli.screen import TrainingScreen, console, describe, figure, note, print_json
+from ingram.cli.screen import TrainingScreen, console, describe, figure, note, print_json, printable
 from ingram.cli.soundness import insist_on_sound
 from ingram.datasets import open_dataset
 from ingram.errors import ConfigError, IngramError
@@ -157,4 +157,4 @@ def _print_outcome(outcome: Outcome, run: RunDirectory, words: list[str]) -> Non
     if outcome.stopped in (*STATUS, "out of time"):
         command = shlex.join(["ingram", *words, "-o", str(run.path), "--resume"])
         console.print(f"go on with: {command}", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"report: {run.path / 'report.html'}", highlight=False, soft_wrap=True)
+    console.print(printable(f"report: {run.path / 'report.html'}"), soft_wrap=True)

@@ -23,9 +23,14 @@ BUDGET = 2**30
 def glorot_linear(inputs: int, outputs: int) -> nn.Linear:
     """A linear map with Glorot-normal weights, gain sqrt(2), and a zero bias."""
     linear = nn.Linear(inputs, outputs)
-    nn.init.xavier_normal_(linear.weight, gain=GAIN)
+    _draw(linear.weight)
     nn.init.zeros_(linear.bias)
     return linear
+
+
+def _draw(weight: Tensor) -> None:
+    if not weight.is_meta:  # there torch takes milliseconds to draw nothing
+        nn.init.xavier_normal_(weight, gain=GAIN)
 
 
 class Attention(nn.Module):
@@ -37,7 +42,7 @@ class Attention(nn.Module):
         self.aggregator = aggregator
         self.residual = glorot_linear(hidden, hidden)
         self.attention = nn.Parameter(torch.empty(1, heads, self.head_width))
-        nn.init.xavier_normal_(self.attention, gain=GAIN)
+        _draw(self.attention)
         self.attend = glorot_linear(2 * hidden + kind_width, hidden)  # P
         self.value = glorot_linear(hidden + kind_width, hidden)  # W
 

@@ -266,5 +266,12 @@ def _validated(kind: type[C], data: Any, where: str) -> C:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part)[:80] for part in first["loc"])
-        got = f", got {repr(first['input'])[:80]}" if not isinstance(first["input"], dict) else ""
+        got = "" if isinstance(first["input"], dict) else f", got {_shown(first['input'])}"
         raise ConfigError(f"{where}: {name}: {first['msg']}{got}".replace(": :", ":")) from error
+
+
+def _shown(value: Any) -> str:
+    try:
+        return repr(value)[:80]
+    except ValueError:  # Python writes no number of more than 4,300 digits
+        return "a number of thousands of digits"

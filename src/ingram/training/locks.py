@@ -33,8 +33,9 @@ def locked(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from error
     try:
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, json.dumps(_ourselves()).encode())
+        with suppress(OSError):  # a full disk: it locks all the same
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, json.dumps(_ourselves()).encode())
         yield
     finally:
         with suppress(OSError):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import torch
 
 from ingram.evaluation.ranking import ranking_bytes
 from ingram.graph import Dataset, KnowledgeGraph
 from ingram.memory import ensure
-from ingram.models import MODELS
+from ingram.models import MODELS, ModelConfig, QueryModelConfig
 from ingram.models.ingram import embedding_bytes
 from ingram.models.ingram_q import scorer_bytes
 from ingram.training import embedding_epochs, query_epochs
@@ -33,7 +34,7 @@ def training_need(
     """Bytes of a run, and what to change in the settings to make the largest part of them less."""
     epoch = max(_epoch_bytes(config, graph) for graph in graphs)
     validation = max(_validation_bytes(config, dataset) for dataset in datasets)
-    weights = COPIES * _weight_bytes(config)
+    weights = COPIES * _weight_bytes(config.model)
     remedy = "take a smaller model"
     if epoch >= max(validation, weights):
         remedy = (
@@ -60,7 +61,8 @@ def _validation_bytes(config: Config | QueryConfig, dataset: Dataset) -> int:
     return embedding_bytes(config.model, facts, config.evaluation.draws) + ranking_bytes(known)
 
 
-def _weight_bytes(config: Config | QueryConfig) -> int:
+@lru_cache
+def _weight_bytes(config: ModelConfig | QueryModelConfig) -> int:
     with torch.device("meta"):  # shapes without memory behind them
-        model = MODELS[config.model.name](config.model)
+        model = MODELS[config.name](config)
     return sum(4 * parameter.numel() for parameter in model.parameters())
