@@ -22,6 +22,7 @@ from ingram.cli import (
     score,
     similar,
     train,
+    tune,
 )
 from ingram.cli.data import data_app
 from ingram.cli.models import models_app
@@ -52,6 +53,7 @@ app.command("relations")(relations.relations_command)
 app.command("drift")(drift.drift_command)
 app.command("demo")(demo.demo_command)
 app.command("reproduce")(reproduce.reproduce_command)
+app.command("tune")(tune.tune_command)
 app.add_typer(data_app, name="data")
 app.add_typer(models_app, name="models")
 app.add_typer(runs_app, name="runs")

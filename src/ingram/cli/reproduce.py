@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,12 +26,11 @@ from ingram.experiments.methods import (
 )
 from ingram.experiments.plans import EXPERIMENTS, OF_THE_PAPER, cells_of, rows_of
 from ingram.experiments.presenting import sections, title
-from ingram.experiments.results import collect, collect_sizes, stamped, write_results
+from ingram.experiments.results import collect, collect_sizes, portable, stamped, write_results
 from ingram.experiments.rows import measured
 from ingram.experiments.sweep import Sweep
 from ingram.graph import Dataset
 from ingram.io.atomic import make_folders, write_text
-from ingram.training import Listener
 
 CHOICES = (*EXPERIMENTS, "sizes", "all")
 
@@ -95,7 +93,10 @@ def reproduce_command(
         bool, typer.Option("--no-train", help="Test and gather the runs that are there.")
     ] = False,
     write: Annotated[
-        Path | None, typer.Option(help="Put the results into this JSON, too.", metavar="FILE")
+        Path | None,
+        typer.Option(
+            help="Put the results into this JSON, too; see `ingram runs page`.", metavar="FILE"
+        ),
     ] = None,
     allow_leaks: AllowLeaks = False,
     threads: Threads = None,
@@ -132,7 +133,7 @@ def reproduce_command(
         output,
         places,
         read,
-        lambda heading: _listening(heading, as_json),
+        lambda heading: TrainingScreen(quiet=as_json, title=heading),
         note,
         epochs,
         minutes,
@@ -162,7 +163,7 @@ def reproduce_command(
     write_text(report, comparison_page(f"ingram reproduce {experiment}", entries, tested))
     write_results(output / f"{experiment}.json", entries)
     if write is not None:
-        write_results(write, entries)
+        write_results(write, {name: portable(entry) for name, entry in entries.items()})
     _show(entries, report, as_json)
 
 
@@ -217,9 +218,3 @@ def _numbers(text: str) -> list[int]:
     if not words or not all(word.isdecimal() for word in words):
         raise ConfigError(f"--seeds: want whole numbers with commas between, got {text!r}")
     return list(dict.fromkeys(map(int, words)))
-
-
-@contextmanager
-def _listening(heading: str, quiet: bool) -> Iterator[Listener]:
-    with TrainingScreen(quiet=quiet, title=heading) as screen:
-        yield screen

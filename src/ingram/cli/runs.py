@@ -16,6 +16,7 @@ from ingram.experiments.comparison import compare, comparison_page, find_measure
 from ingram.experiments.environment import command_line
 from ingram.experiments.presenting import duration, sections
 from ingram.experiments.results import stamped
+from ingram.experiments.results_page import fill_page
 from ingram.experiments.runs import find_runs, leftovers, remove, summary
 from ingram.io.atomic import write_text
 
@@ -76,6 +77,19 @@ def compare_command(paths: Paths, html: Html = None, as_json: Json = False) -> N
         console.print(plain_table(section.title, section.table, labels=1))
         if section.text:
             console.print(section.text, markup=False, highlight=False)
+
+
+@runs_app.command("page")
+def page_command(
+    page: Annotated[Path, typer.Argument(help="A Markdown page, such as docs/results.md.")],
+) -> None:
+    """Write the tables of a page anew from the JSON that its marks name.
+
+    A mark is a line <!-- figures: results/NAME.json --> with <!-- end of figures --> below it; the
+    file is what `ingram reproduce --write` wrote. All other words of the page stay as they are.
+    """
+    changed = fill_page(page)
+    console.print(f"{page}: {'written' if changed else 'is what the JSON says'}", highlight=False)
 
 
 @runs_app.command("clean")

@@ -78,10 +78,12 @@ def train_command(
         typer.Option("--set", help="Change one setting.", metavar="SECTION.KEY=VALUE"),
     ] = None,
     on_save_error: SaveError = SaveErrors.stop,
-    track: Annotated[
+    trackers: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Report to {' or '.join(TRACKERS)} too; may be repeated.", metavar="NAME"
+            "--tracker",
+            help=f"Report to {' or '.join(TRACKERS)} too; may be repeated.",
+            metavar="NAME",
         ),
     ] = None,
     allow_leaks: AllowLeaks = False,
@@ -130,7 +132,7 @@ def train_command(
         note(describe(dataset))
     with (
         TrainingScreen(quiet=as_json) as screen,
-        tracking(track or [], run, config, screen) as listener,
+        tracking(trackers or [], run, config, screen) as listener,
     ):
         outcome = train(
             datasets,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from itertools import product
@@ -136,6 +137,12 @@ def collect_sizes(datasets: Sequence[str], read: Callable[[str, int], Dataset]) 
 def stamped(entry: Entry, command: str) -> Entry:
     """The entry with how it was made."""
     return {"command": command, "environment": environment(), **entry}
+
+
+def portable(entry: Entry) -> Entry:
+    """The entry without where on this machine things lie: of a path, its last name."""
+    words = [Path(w).name if w.startswith("/") else w for w in shlex.split(entry["command"])]
+    return {**entry, "command": shlex.join(words)}
 
 
 def read_results(path: Path) -> Entry:

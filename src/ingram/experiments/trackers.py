@@ -46,6 +46,10 @@ class Listeners(Listener):
         for one in self.listeners:
             one.collapsed(record)
 
+    def save_failed(self, why: str) -> None:
+        for one in self.listeners:
+            one.save_failed(why)
+
 
 class CsvTracker(Listener):
     """``metrics.csv``: the lines of ``metrics.jsonl`` as a table."""
