@@ -23,12 +23,12 @@ from ingram.cli.screen import TrainingScreen, console, describe, figure, note, p
 from ingram.cli.soundness import insist_on_sound
 from ingram.datasets import open_dataset
 from ingram.errors import ConfigError, IngramError
-from ingram.experiments.report import write_report
-from ingram.graph import Dataset
-from ingram.inference.calibrating import calibrate
 from ingram.experiments.environment import command_line
+from ingram.experiments.report import write_report
 from ingram.experiments.runs import record_outcome
 from ingram.experiments.trackers import TRACKERS, tracking
+from ingram.graph import Dataset
+from ingram.inference.calibrating import calibrate
 from ingram.inference.shipped import run_path
 from ingram.io.options import ReadOptions
 from ingram.models import load_model
