@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import spearmanr
 
 from ingram.models import InGram, load_model
 from ingram.models.layers import RelationLayer
@@ -25,11 +26,16 @@ def bin_weights(path: Path) -> Curves | None:
     return np.stack(layers).astype(np.float64)
 
 
-def falls(curves: Curves) -> float:
-    """How far the mean curve goes down from left to right, as a correlation with the bin: the
-    paper expects strong affinities, in the first bins, to be learned as large.
+def trend(curves: Curves) -> float:
+    """Spearman's correlation of weight and bin, as the mean over layers and heads.
+
+    The paper expects strong affinities, in the first bins, to be learned as large: -1 where every
+    head falls from the first bin to the last, 0 where none learned anything.
     """
-    mean = curves.reshape(-1, curves.shape[-1]).mean(axis=0)
-    if np.ptp(mean) == 0:
-        return 0.0
-    return float(-np.corrcoef(np.arange(len(mean)), mean)[0, 1])
+    bins = np.arange(curves.shape[-1])
+    heads = curves.reshape(-1, len(bins))
+    return float(np.mean([_spearman(bins, head) for head in heads]))
+
+
+def _spearman(bins: npt.NDArray[np.int64], head: Curves) -> float:
+    return 0.0 if np.ptp(head) == 0 else float(spearmanr(bins, head).statistic)

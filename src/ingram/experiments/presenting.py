@@ -142,13 +142,13 @@ def _curve_table(curves: list[dict[str, Any]]) -> Section:
         line = {"": f"{curve['dataset']}, {spelled(curve['method'])}"}
         padded = [f"{value:.2f}" for value in mean] + [""] * (widest - len(mean))
         line |= {f"bin {i}": text for i, text in enumerate(padded, 1)}
-        line["falls"] = f"{curve['falls']:.2f}"
+        line["Spearman"] = f"{curve['spearman']:+.2f}"
         lines.append(line)
     return Section(
         "Learned weight of each bin",
         pl.DataFrame(lines),
         "Mean over seeds, layers and heads. The paper expects it to fall from left to right: "
-        "falls is 1 where it goes down along a line, -1 where it goes up.",
+        "Spearman's correlation with the bin, a mean over heads, is then near -1.",
     )
 
 

@@ -16,7 +16,7 @@ from ingram.datasets import presets
 from ingram.datasets.registry import NAMES, benchmark
 from ingram.datasets.sizes import COUNTS, Sizes
 from ingram.errors import RunError
-from ingram.experiments.bins import bin_weights, falls
+from ingram.experiments.bins import bin_weights, trend
 from ingram.experiments.environment import environment
 from ingram.experiments.methods import Method
 from ingram.experiments.plans import EXPERIMENTS, Experiment, cells_of
@@ -102,7 +102,7 @@ def _curves(found: Sequence[Measured]) -> list[Entry]:
                 {
                     "dataset": entry.dataset,
                     "method": entry.method.name,
-                    "falls": float(np.mean([falls(curves) for curves in runs])),
+                    "spearman": float(np.mean([trend(curves) for curves in runs])),
                     "runs": [np.round(curves, 4).tolist() for curves in runs],
                 }
             )
