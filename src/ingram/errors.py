@@ -45,6 +45,10 @@ class RunError(IngramError):
     """A run directory is missing, incomplete, in use, or of another version."""
 
 
+class InUseError(RunError):
+    """Another process works in a run directory."""
+
+
 class WriteError(IngramError):
     """A file or folder cannot be written: a full disk, no permission, a folder that is gone."""
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from ingram.experiments.report import Section, html_table, write_report
+from ingram.experiments.pages import Section, html_table
+from ingram.experiments.report import write_report
 from ingram.graph import Dataset, KnowledgeGraph
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.config import Config, dump_config

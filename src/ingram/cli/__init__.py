@@ -18,12 +18,15 @@ from ingram.cli import (
     predict,
     pretrain,
     relations,
+    reproduce,
     score,
     similar,
     train,
+    tune,
 )
 from ingram.cli.data import data_app
 from ingram.cli.models import models_app
+from ingram.cli.runs import runs_app
 from ingram.cli.screen import error_console
 from ingram.errors import IngramError
 from ingram.labels import visible
@@ -49,8 +52,11 @@ app.command("similar")(similar.similar_command)
 app.command("relations")(relations.relations_command)
 app.command("drift")(drift.drift_command)
 app.command("demo")(demo.demo_command)
+app.command("reproduce")(reproduce.reproduce_command)
+app.command("tune")(tune.tune_command)
 app.add_typer(data_app, name="data")
 app.add_typer(models_app, name="models")
+app.add_typer(runs_app, name="runs")
 
 
 class _Visible(logging.Formatter):

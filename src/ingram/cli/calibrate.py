@@ -23,7 +23,8 @@ from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import console, error_console, figure, plain_table, print_json
 from ingram.cli.soundness import insist_on_sound
 from ingram.datasets import open_dataset
-from ingram.experiments.report import renew_calibration, write_report
+from ingram.experiments.reliability import renew_calibration
+from ingram.experiments.report import write_report
 from ingram.inference.calibrating import calibrate, own_run
 from ingram.inference.shipped import run_path
 from ingram.io.options import ReadOptions

@@ -26,7 +26,11 @@ from ingram.cli.train import STATUS
 from ingram.datasets import open_dataset
 from ingram.errors import RunError
 from ingram.evaluation import metrics
-from ingram.experiments.report import Section, write_report
+from ingram.experiments.environment import command_line
+from ingram.experiments.pages import Section
+from ingram.experiments.report import write_report
+from ingram.experiments.runs import record_outcome
+from ingram.experiments.trackers import tracking
 from ingram.graph import Dataset
 from ingram.inference.shipped import ZERO_SHOT, run_path
 from ingram.inference.testing import rank_split
@@ -72,8 +76,8 @@ def demo_command(
     )
     before = rank_split(first, dataset, "test", config=config).ranks
     console.print(metrics_table("unseen continents, test, before any training", metrics(before), 0))
-    with TrainingScreen() as screen:
-        outcome = train(dataset, config, run, start=first, listener=screen)
+    with TrainingScreen() as screen, tracking((), run, config, screen) as listener:
+        outcome = train(dataset, config, run, start=first, listener=listener)
     if outcome.stopped in STATUS:
         raise typer.Exit(STATUS[outcome.stopped])
 
@@ -90,6 +94,7 @@ def demo_command(
         Section("Known and new relations", by_known),
         *_answers(dataset, outcome.model.scorer(dataset.inference)),
     ]
+    record_outcome(run, outcome, command_line())
     write_report(run, [dataset], sections)
     console.print(printable(f"report: {output / 'report.html'}"), soft_wrap=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Annotated
 
 import polars as pl
@@ -15,9 +16,11 @@ from ingram.cli.soundness import insist_on_sound
 from ingram.datasets import open_dataset
 from ingram.errors import ConfigError
 from ingram.evaluation import TIES, metrics
+from ingram.experiments.report import write_report
+from ingram.experiments.saved import Protocol, save_test, weights_id
 from ingram.graph import Dataset
-from ingram.inference.shipped import run_path
-from ingram.inference.testing import rank_split
+from ingram.inference.shipped import FOLDER, run_path
+from ingram.inference.testing import document, rank_split
 from ingram.io.options import ReadOptions
 from ingram.models import load_model
 from ingram.training.checkpoints import RunDirectory
@@ -40,6 +43,12 @@ def evaluate_command(
         list[str] | None, typer.Option(help=f"Break down by {', '.join(BREAKDOWNS)}.")
     ] = None,
     hits: Annotated[list[int] | None, typer.Option(help="k of Hits@k.", min=1)] = None,
+    save: Annotated[
+        bool,
+        typer.Option(
+            "--save", help="Keep figures and ranks in the run, and put them into its report."
+        ),
+    ] = False,
     allow_leaks: AllowLeaks = False,
     threads: Threads = None,
     as_json: Json = False,
@@ -60,6 +69,15 @@ def evaluate_command(
         raise ConfigError(f"no split {split!r}; known are test, valid")
     if bad := set(by or []) - set(BREAKDOWNS):
         raise ConfigError(f"no breakdown {min(bad)!r}; known are {', '.join(BREAKDOWNS)}")
+    if save:
+        odd = {
+            "--split": split != "test",
+            "--seed": seed is not None,
+            "--by": by,
+            "--hits": hits,
+            "--ties": ties != config.evaluation.ties,
+        }
+        _insist_on_plain(run, [name for name, given in odd.items() if given])
     dataset = open_dataset(data, seed=config.training.seed, options=reading)
     insist_on_sound(dataset, allow_leaks=allow_leaks)
     started = time.perf_counter()
@@ -69,18 +87,11 @@ def evaluate_command(
     tables = {"both": metrics(result.ranks, ties=ties, hits=k)}
     for name in by or []:
         tables[name] = _named(metrics(result.ranks, ties=ties, hits=k, by=[name]), name, dataset)
+    if save:
+        save_test(result, dataset, run, ties, seconds, Protocol(draws), weights_id(run))
+        write_report(RunDirectory(run), [dataset])
     if as_json:
-        print_json(
-            {
-                "split": split,
-                "ties": ties,
-                "draws": result.draws,
-                "features": result.features,
-                "seconds": round(seconds, 3),
-                **tables["both"].row(0, named=True),
-                "by": {name: t.to_dicts() for name, t in tables.items() if name != "both"},
-            }
-        )
+        print_json(document(result, split, ties, seconds, tables))
         return
     note(describe(dataset))
     title = f"{dataset.name} {split}, {ties} ties"
@@ -90,6 +101,14 @@ def evaluate_command(
     console.print(metrics_table(title, tables.pop("both"), labels=0))
     for name, table in tables.items():
         console.print(metrics_table(f"by {name}", table, labels=1))
+
+
+def _insist_on_plain(run: Path, odd: list[str]) -> None:
+    """What is kept can be compared with other runs: no options but --draws."""
+    if run.parent == FOLDER:
+        raise ConfigError(f"--save: {run.name} is part of the package; it keeps no tests")
+    if odd:
+        raise ConfigError(f"--save keeps tests as other runs have them; leave out {odd[0]}")
 
 
 def _named(table: pl.DataFrame, name: str, dataset: Dataset) -> pl.DataFrame:

@@ -20,7 +20,10 @@ from ingram.cli.screen import TrainingScreen, note
 from ingram.cli.train import print_outcome
 from ingram.datasets import open_dataset, open_source
 from ingram.errors import ConfigError
+from ingram.experiments.environment import command_line
 from ingram.experiments.report import write_report
+from ingram.experiments.runs import record_outcome
+from ingram.experiments.trackers import tracking
 from ingram.io.formats import name_of
 from ingram.io.options import ReadOptions
 from ingram.training import preset_config, train
@@ -86,7 +89,10 @@ def pretrain_command(
     for source in sources:
         note(f"{source.name}: {source.graph!r}")
     datasets = [open_dataset(one, seed=config.training.seed) for one in validate or [Path("world")]]
-    with TrainingScreen(quiet=as_json) as screen:
+    with (
+        TrainingScreen(quiet=as_json) as screen,
+        tracking((), run, config, screen) as listener,
+    ):
         outcome = train(
             datasets,
             config,
@@ -94,9 +100,10 @@ def pretrain_command(
             graphs=sources,
             resume=resume,
             minutes=minutes,
-            listener=screen,
+            listener=listener,
             on_save_error=on_save_error.value,
         )
+    record_outcome(run, outcome, command_line())
     write_report(run, datasets)
     chosen_by = [word for one in validate or [] for word in ("--validate", str(one))]
     words = ["pretrain", *map(str, graphs), *spelled(reading), *chosen_by]

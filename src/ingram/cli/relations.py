@@ -15,7 +15,7 @@ from ingram.cli.screen import console, note, plain_table, print_json
 from ingram.datasets import open_graph, open_source
 from ingram.errors import ConfigError
 from ingram.experiments.figures import relation_picture, svg
-from ingram.experiments.report import html_table, page
+from ingram.experiments.pages import html_table, page
 from ingram.inference.applying import embedding_model
 from ingram.inference.relations import affinity_table, resembling
 from ingram.io.atomic import write_text

@@ -99,12 +99,15 @@ def metrics_table(title: str, table: pl.DataFrame, labels: int) -> Table:
     return shown
 
 
-def plain_table(title: str, table: pl.DataFrame) -> Table:
-    """Any table: text to the left, numbers to the right."""
+def plain_table(title: str, table: pl.DataFrame, labels: int = 0) -> Table:
+    """Any table: text to the left, numbers to the right; the first ``labels`` are not broken."""
     shown = Table(title=printable(title), title_justify="left", header_style="bold")
-    for name, kind in table.schema.items():
+    for i, (name, kind) in enumerate(table.schema.items()):
         shown.add_column(
-            printable(name), justify="right" if kind.is_numeric() else "left", overflow="fold"
+            printable(name),
+            justify="right" if kind.is_numeric() else "left",
+            overflow="fold",
+            no_wrap=i < labels,
         )
     for row in table.iter_rows():
         shown.add_row(*(printable(v) if isinstance(v, str) else cell(v) for v in row))
@@ -186,9 +189,9 @@ class _Readings(ProgressColumn):
 class TrainingScreen(Listener):
     """A progress bar with loss, validation MRR and the time that remains."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    def __init__(self, *, quiet: bool = False, title: str = "training") -> None:
         self.progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             _Readings(),
@@ -198,7 +201,7 @@ class TrainingScreen(Listener):
             console=error_console,
             disable=quiet,
         )
-        self.task = self.progress.add_task("training", total=None, readings="")
+        self.task = self.progress.add_task(title, total=None, readings="")
         self.mrr: float | None = None
         self.best = 0.0
         self.said = ""

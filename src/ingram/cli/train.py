@@ -23,13 +23,16 @@ from ingram.cli.screen import TrainingScreen, console, describe, figure, note, p
 from ingram.cli.soundness import insist_on_sound
 from ingram.datasets import open_dataset
 from ingram.errors import ConfigError, IngramError
+from ingram.experiments.environment import command_line
 from ingram.experiments.report import write_report
+from ingram.experiments.runs import record_outcome
+from ingram.experiments.trackers import TRACKERS, tracking
 from ingram.graph import Dataset
 from ingram.inference.calibrating import calibrate
 from ingram.inference.shipped import run_path
 from ingram.io.options import ReadOptions
 from ingram.models import load_model
-from ingram.training import config_from, preset_config, train
+from ingram.training import config_from, load_config, preset_config, train
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.listener import Outcome
 from ingram.training.loop import resume_config
@@ -52,6 +55,15 @@ def train_command(
             "paper's protocol; [bold]ingram-q[/], the query-conditioned model, which ranks better."
         ),
     ] = "default",
+    settings_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            help="Settings from a file in place of a preset's, such as a run's config.yaml or the "
+            "best.yaml of `ingram tune`.",
+            metavar="FILE",
+        ),
+    ] = None,
     start: Annotated[
         Path | None, typer.Option("--from", help="Start from the weights of this run.")
     ] = None,
@@ -66,6 +78,14 @@ def train_command(
         typer.Option("--set", help="Change one setting.", metavar="SECTION.KEY=VALUE"),
     ] = None,
     on_save_error: SaveError = SaveErrors.stop,
+    trackers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tracker",
+            help=f"Report to {' or '.join(TRACKERS)} too; may be repeated.",
+            metavar="NAME",
+        ),
+    ] = None,
     allow_leaks: AllowLeaks = False,
     threads: Threads = None,
     as_json: Json = False,
@@ -80,7 +100,13 @@ def train_command(
     run = RunDirectory(output)
     first = None if start is None else load_model(run_path(start))
     if resume:
-        if settings or preset != "default" or seed is not None or start is not None:
+        if (
+            settings
+            or settings_file
+            or preset != "default"
+            or seed is not None
+            or start is not None
+        ):
             raise ConfigError(
                 "a resumed run keeps its preset, seed, settings and first weights; only --epochs "
                 "may change"
@@ -92,7 +118,11 @@ def train_command(
             changes["training.epochs"] = epochs
         if seed is not None:
             changes["training.seed"] = seed
-        if first is None:
+        if settings_file is not None:
+            if preset != "default" or first is not None:
+                raise ConfigError("--config holds all settings; leave out --preset and --from")
+            config = load_config(settings_file).with_settings(changes)
+        elif first is None:
             config = preset_config(preset, changes)
         else:
             config = config_from(first, preset, changes)
@@ -100,7 +130,10 @@ def train_command(
     for dataset in datasets:
         insist_on_sound(dataset, allow_leaks=allow_leaks)
         note(describe(dataset))
-    with TrainingScreen(quiet=as_json) as screen:
+    with (
+        TrainingScreen(quiet=as_json) as screen,
+        tracking(trackers or [], run, config, screen) as listener,
+    ):
         outcome = train(
             datasets,
             config,
@@ -108,11 +141,12 @@ def train_command(
             resume=resume,
             minutes=minutes,
             start=first,
-            listener=screen,
+            listener=listener,
             on_save_error=on_save_error.value,
         )
     if outcome.stopped in DONE:
         _calibrate(run, datasets)
+    record_outcome(run, outcome, command_line())
     write_report(run, datasets)
     print_outcome(outcome, run, ["train", *map(str, data), *spelled(reading)], as_json)
 

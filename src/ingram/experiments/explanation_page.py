@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ingram.experiments.figures import ACCENT, FAINT, LINE, shown, svg
-from ingram.experiments.report import escape, html_table, page
+from ingram.experiments.pages import escape, html_table, page
 from ingram.inference.explanation import Explanation, Name, Path, tables
 
 Places = dict[str, tuple[float, float]]

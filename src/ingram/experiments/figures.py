@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -43,6 +44,29 @@ def training_curves(records: Sequence[dict[str, Any]]) -> Figure:
     return figure
 
 
+def method_curves(methods: Mapping[str, Sequence[Sequence[dict[str, Any]]]]) -> Figure:
+    """Validation MRR by the part of the epochs that is done: a colour a method, a line a run."""
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    axes = figure.subplots()
+    for place, (name, runs) in enumerate(methods.items()):
+        for number, records in enumerate(runs):
+            last = max(records[-1]["epoch"], 1)
+            done = [r["epoch"] / last for r in records]
+            label = shown(name).replace("$", r"\$") if number == 0 else None
+            mrr = [r["mrr"] for r in records]
+            mark = "o" if len(records) < 40 else None
+            axes.plot(done, mrr, color=f"C{place}", linewidth=1.3, marker=mark, markersize=3,
+                      label=label)  # fmt: skip
+    axes.set_title("validation MRR", loc="left", fontsize=11)
+    axes.set_xlabel("part of the epochs")
+    axes.set_ylim(bottom=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color=FAINT, alpha=0.3)
+    if methods:
+        axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
 def _curve(axes: Axes, x: Sequence[float], y: Sequence[float], title: str) -> None:
     axes.plot(x, y, color=LINE, linewidth=1.8, marker="o" if len(x) < 40 else None, markersize=3)
     axes.set_title(title, loc="left", fontsize=11)
@@ -65,6 +89,25 @@ def reliability_diagram(calibration: Calibration) -> Figure:
         axes.set(xlabel="said", ylabel="right", xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
         axes.set_aspect("equal")
         axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def bin_curves(curves: Mapping[str, npt.ArrayLike]) -> Figure:
+    """Figure 4: a panel for each name, (lines, bins) of learned weights and their mean."""
+    columns = min(3, max(len(curves), 1))
+    rows = max(1, -(-len(curves) // columns))
+    figure = Figure(figsize=(3 * columns, 2.6 * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes, (name, lines) in zip(grid, curves.items(), strict=False):
+        values = np.asarray(lines, dtype=float)
+        bins = np.arange(1, values.shape[1] + 1)
+        axes.plot(bins, values.T, color=FAINT, linewidth=0.8)
+        axes.plot(bins, values.mean(axis=0), color=LINE, linewidth=2.2, marker="o", markersize=3)
+        axes.set_title(shown(name), loc="left", fontsize=10, parse_math=False)
+        axes.set_xlabel("bin")
+        axes.spines[["top", "right"]].set_visible(False)
+    for axes in grid[len(curves) :]:
+        axes.set_axis_off()
     return figure
 
 

@@ -2,164 +2,133 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
-from html import escape as escape_markup
-from importlib.metadata import version
 from typing import Any
 
 import polars as pl
 
-from ingram.answers.calibration import Calibration
-from ingram.experiments.figures import relation_picture, reliability_diagram, svg, training_curves
+from ingram.evaluation import metrics
+from ingram.experiments.bins import bin_weights
+from ingram.experiments.environment import environment
+from ingram.experiments.figures import bin_curves, relation_picture, training_curves
+from ingram.experiments.pages import Section, escape, html_table, page, picture
+from ingram.experiments.reliability import calibration_part
+from ingram.experiments.runs import outcome_of
+from ingram.experiments.saved import ALL, OWN, protocol_name, read_ranks, read_test
 from ingram.graph import Dataset
-from ingram.inference.applying import calibration_path
 from ingram.io.atomic import write_text
-from ingram.labels import visible
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.config import dump_config
 
-STYLE = """
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h1, h2 { line-height: 1.2; } h2 { margin-top: 2.5rem; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .8rem; text-align: right; border-bottom: 1px solid #8884; }
-th:first-child, td:first-child { text-align: left; }
-.scroll { overflow-x: auto; } svg { max-width: 100%; height: auto; background: #fff; }
-pre { background: #8881; padding: 1rem; overflow-x: auto; } .note { color: #b3541e; }
-@media print { body { margin: 0; max-width: none; } h2 { break-after: avoid; } }
-"""
-
-
-BEGIN, END = "<!-- calibration -->", "<!-- /calibration -->"
-
-
-@dataclass(frozen=True, eq=False)
-class Section:
-    """A titled table of a report, with a line on what it shows."""
-
-    title: str
-    table: pl.DataFrame
-    text: str = ""
+EXTREMES = 10
+"""Relations shown from each end, if there are more than twice as many."""
+FIGURES = ("queries", "mr", "mrr", "hits@1", "hits@3", "hits@10")
 
 
 def write_report(
     run: RunDirectory, datasets: Sequence[Dataset], sections: Sequence[Section] = ()
 ) -> None:
-    """Write ``report.html`` into the run directory: curves, tables, relation graphs, settings."""
-    records = run.metrics()
+    """Write ``report.html`` into the run directory: tests, curves, graphs, settings, command."""
     names = ", ".join(dataset.name for dataset in datasets)
     parts = [f"<h1>{escape(names)}</h1>"]
     for dataset in datasets:
         parts += ([f"<h2>{escape(dataset.name)}</h2>"] if len(datasets) > 1 else []) + _about(
             dataset
         )
-    parts.append("<h2>Training</h2>")
-    if records:
-        parts.append(f'<div class="scroll">{svg(training_curves(records))}</div>')
-        parts.append(_best(records))
-    else:
-        parts.append("<p>No validation was reached.</p>")
-    parts.append(_calibration(run))
+    for section in test_sections(run):
+        parts += section.html()
+    parts += _training(run.metrics())
+    parts.append(calibration_part(run))
     for section in sections:
-        parts += [f"<h2>{escape(section.title)}</h2>", f"<p>{escape(section.text)}</p>"]
-        parts.append(html_table(section.table))
+        parts += section.html()
+    parts += _bins(run)
     for dataset in datasets:
-        picture = relation_picture(dataset.inference, dataset.known_relations.tolist())
+        drawn = relation_picture(dataset.inference, dataset.known_relations.tolist())
         which = f" of {escape(dataset.name)}" if len(datasets) > 1 else ""
         parts += [
             f"<h2>Relation graph{which}</h2>",
             "<p>Relations of the inference graph that share entities are joined; the thicker, the "
             "closer. Red: relations that the training graph does not have.</p>",
-            f'<div class="scroll">{svg(picture)}</div>',
+            picture(drawn),
         ]
-    parts += [
-        "<h2>Settings</h2>",
-        f"<pre>{escape(dump_config(run.config()))}</pre>",
-        "<h2>Environment</h2>",
-        f"<pre>{escape(_environment())}</pre>",
-    ]
+    parts += _made(run)
     write_text(run.path / "report.html", page(f"{names}: ingram report", "\n".join(parts)))
 
 
-def renew_calibration(run: RunDirectory) -> bool:
-    """Put the run's calibration into the report that stands there; False if there is none."""
-    path = run.path / "report.html"
-    if not path.is_file():
-        return False
-    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        return False
-    write_text(path, before + _calibration(run) + after)
-    return True
-
-
-def _calibration(run: RunDirectory) -> str:
-    """What a score means, between marks by which it can be renewed."""
-    path = calibration_path(run.path)
-    if not path.is_file():
-        return BEGIN + END
-    found = Calibration.load(path)
-    table = pl.DataFrame(
-        {
-            "": list(found.reliability),
-            "calibration error": [r.ece for r in found.reliability.values()],
-            "Brier score": [r.brier for r in found.reliability.values()],
-            "used": [name == found.method for name in found.reliability],
-        }
-    )
-    parts = [
-        "<h2>What a score means</h2>",
-        "<p>The ten best answers to each of "
-        f"{found.questions:,} validation questions of {escape(found.dataset)}, by probabilities "
-        "fitted to other questions: what was said against what was right. On the line they agree. "
-        "</p>",
-        f'<div class="scroll">{svg(reliability_diagram(found))}</div>',
-        html_table(table),
-        f"<p>Triples that score {found.threshold:.3g} or more are called true. Of as many true as "
-        f"false triples, {found.accuracy:.1%} are called right.</p>",
+def test_sections(run: RunDirectory) -> list[Section]:
+    """What the tests kept in the run came to; nothing before the first."""
+    tests = [test for protocol in ALL if (test := read_test(run.path, protocol))]
+    if not tests:
+        return []
+    rows = [
+        {"protocol": protocol_name(test) or "test", **{name: test.get(name) for name in FIGURES}}
+        for test in tests
     ]
-    return BEGIN + "\n".join(parts) + END
+    text = f"Filtered ranking of the test triples, {tests[0]['ties']} ties."
+    if len(rows) > 1:
+        text += (
+            " The chosen draw is the luckiest that validation saw; fresh draws show what the "
+            "weights do without that luck."
+        )
+    sections = [Section("Test", pl.DataFrame(rows), text)]
+    if not OWN.ranks(run.path).exists():
+        return sections
+    ranks, _ = read_ranks(OWN.ranks(run.path))
+    return sections + breakdowns(ranks, tests[0]["ties"])
 
 
-def escape(text: str) -> str:
-    """Text as a page shows it: no markup, nothing that turns its direction."""
-    lines = text.split("\n")
-    return "\n".join(escape_markup(visible(line)) for line in lines)
+def breakdowns(ranks: pl.DataFrame, ties: str) -> list[Section]:
+    """Known against new relations, and single relations: the best and the worst."""
+    known = metrics(ranks, ties=ties, by=["known"]).select("known", *FIGURES)
+    known = known.with_columns(
+        pl.when("known").then(pl.lit("known")).otherwise(pl.lit("new")).alias("relations")
+    ).select("relations", *FIGURES)
+    each = metrics(ranks, ties=ties, by=["relation"]).select("relation", *FIGURES)
+    each = each.sort("mrr", "relation", descending=[True, False])
+    title = "Single relations"
+    if len(each) > 2 * EXTREMES:
+        each = pl.concat([each.head(EXTREMES), each.tail(EXTREMES)])
+        title += f": the best {EXTREMES} and the worst {EXTREMES}"
+    return [
+        Section("Known and new relations", known, "By whether the training graph has it."),
+        Section(title, each),
+    ]
 
 
-def page(title: str, body: str) -> str:
-    """A whole HTML page that needs nothing but itself."""
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n"
-        f"<body>\n{body}\n</body>\n</html>\n"
-    )
+def _training(records: list[dict[str, Any]]) -> list[str]:
+    if not records:
+        return ["<h2>Training</h2>", "<p>No validation was reached.</p>"]
+    return ["<h2>Training</h2>", picture(training_curves(records)), _best(records)]
 
 
-def html_table(table: pl.DataFrame) -> str:
-    """A table with its labels escaped."""
-    head = "".join(f"<th>{escape(c)}</th>" for c in table.columns)
-    rows = (
-        "<tr>" + "".join(f"<td>{escape(_cell(v))}</td>" for v in row) + "</tr>"
-        for row in table.iter_rows()
-    )
-    return (
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
+def _bins(run: RunDirectory) -> list[str]:
+    """Figure 4 of the paper, for a model that has bins."""
+    curves = bin_weights(run.path) if run.model_path.exists() else None
+    if curves is None:
+        return []
+    return [
+        "<h2>Affinity bins</h2>",
+        "<p>What each relation layer adds to its attention by the bin of two relations' affinity: "
+        "one line a head, the thick one their mean. Bin 1 holds the strongest affinities.</p>",
+        picture(bin_curves({f"layer {i}": lines for i, lines in enumerate(curves, 1)})),
+    ]
 
 
-def _cell(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else ""
-    if isinstance(value, float):
-        return f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+def _made(run: RunDirectory) -> list[str]:
+    """How to have the same again."""
+    ended = outcome_of(run.path)
+    parts = []
+    if ended:
+        commands = escape("\n".join(ended["commands"]))
+        parts += ["<h2>Command</h2>", f"<pre>{commands}</pre>"]
+    lines = [f"{name} {value}" for name, value in ended.get("environment", environment()).items()]
+    return [
+        *parts,
+        "<h2>Settings</h2>",
+        f"<pre>{escape(dump_config(run.config()))}</pre>",
+        "<h2>Environment</h2>",
+        "<pre>" + escape("\n".join(lines)) + "</pre>",
+    ]
 
 
 def _about(dataset: Dataset) -> list[str]:
@@ -199,10 +168,3 @@ def _best(records: list[dict[str, Any]]) -> str:
     if collapses:
         text += " Collapses (dotted lines): " + "; ".join(collapses) + "."
     return f"<p>{escape(text)}</p>"
-
-
-def _environment() -> str:
-    names = ("ingram", "torch", "numpy", "numba", "polars", "scipy")
-    packages = ", ".join(f"{name} {version(name)}" for name in names)
-    system = f"{platform.system()} {platform.machine()}"
-    return f"Python {platform.python_version()} on {system}\n{packages}"

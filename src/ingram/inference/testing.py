@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -58,13 +59,33 @@ def rank_split(
         draws, entropy, features = _protocol(model, config, draws, seed)
         scorer = model.embed(dataset.inference, seed=entropy, draws=draws, features="rows")
         made = (draws, features)
+    return Ranked(rank_scorer(scorer, dataset, split), *made)
+
+
+def rank_scorer(scorer: GraphScorer, dataset: Dataset, split: str) -> pl.DataFrame:
+    """The ranks of a split by anything that scores its graph, with ``known``."""
     parts = (dataset.inference.triples, dataset.valid, dataset.test)
     ensure(ranking_bytes(sum(map(len, parts))), "ranking", "take a smaller graph")
     ranks = rank(
         scorer, dataset.split(split), KnownAnswers.of(dataset), dataset.inference.num_entities
     )
     known = dataset.known_relations[ranks["relation"].to_numpy()]
-    return Ranked(ranks.with_columns(known=pl.Series(np.asarray(known))), *made)
+    return ranks.with_columns(known=pl.Series(np.asarray(known)))
+
+
+def document(
+    result: Ranked, split: str, ties: str, seconds: float, tables: dict[str, pl.DataFrame]
+) -> dict[str, Any]:
+    """A test as JSON has it. tables: ``both`` sides together, and breakdowns by name."""
+    return {
+        "split": split,
+        "ties": ties,
+        "draws": result.draws,
+        "features": result.features,
+        "seconds": round(seconds, 3),
+        **tables["both"].row(0, named=True),
+        "by": {name: table.to_dicts() for name, table in tables.items() if name != "both"},
+    }
 
 
 def _protocol(

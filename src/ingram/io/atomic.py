@@ -73,6 +73,12 @@ def make_folder(path: Path) -> None:
         os.mkdir(path)  # noqa: PTH102
 
 
+def make_folders(path: Path) -> None:
+    """Make a folder and those around it, where there are none."""
+    with _refusing(path):
+        path.mkdir(parents=True, exist_ok=True)
+
+
 def remove(path: Path) -> None:
     """Remove a file, if it is there."""
     with _refusing(path), suppress(FileNotFoundError):

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ingram.errors import RunError, WriteError
+from ingram.errors import InUseError, WriteError
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ def _lock(path: Path, descriptor: int) -> None:
     except ImportError:
         log.warning("%s: this system has no locks; use the run from one process only", path.parent)
     except BlockingIOError as error:
-        raise RunError(
+        raise InUseError(
             f"{path.parent}: in use by {_owner(descriptor)}; wait for it to end, or choose "
             "another directory"
         ) from error
