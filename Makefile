@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench torture fuzz sbom clean
 
 demo: .venv/installed
 	$(BIN)/ingram demo -o demo-run
@@ -19,6 +19,18 @@ check: .venv/installed-dev
 bench: .venv/installed-dev
 	$(BIN)/python -m benchmarks
 
+# Long: training killed 50 times, the disk failing 1,000 times; 100,000 broken inputs.
+torture: .venv/installed-dev
+	$(BIN)/python -m tests.torture kills
+	$(BIN)/python -m tests.torture faults
+
+fuzz: .venv/installed-dev
+	$(BIN)/python -m tests.torture inputs
+
+# What is installed, as CycloneDX.
+sbom: .venv/installed-dev
+	$(BIN)/python scripts/sbom.py sbom.json
+
 # The environment is made anew when the wanted packages change.
 .venv/installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -30,4 +42,4 @@ bench: .venv/installed-dev
 	touch $@
 
 clean:
-	rm -rf .venv demo-run
+	rm -rf .venv demo-run sbom.json
