@@ -43,6 +43,8 @@ def test_a_run_directory_holds_all_it_should(run: Path):
         "config.yaml",
         "model.safetensors",
         "metrics.jsonl",
+        "metrics.csv",
+        "outcome.json",
         "report.html",
         "checkpoints",
         "calibration.json",

@@ -188,7 +188,7 @@ def _show(entries: dict[str, dict[str, Any]], report: Path, as_json: bool) -> No
     for name, entry in entries.items():
         console.print(printable(title(name)[0]), style="bold")
         for section in sections(name, entry):
-            console.print(plain_table(section.title, section.table, labels=1))
+            console.print(plain_table(section.title, section.table, whole=True))
             if section.text:
                 console.print(section.text, markup=False, highlight=False)
     console.print(f"report: {report}", highlight=False, soft_wrap=True)

@@ -10,7 +10,7 @@ import polars as pl
 import typer
 
 from ingram.cli.options import Html, Json, want_folder
-from ingram.cli.screen import console, plain_table, print_json
+from ingram.cli.screen import console, figure, plain_table, print_json
 from ingram.errors import RunError
 from ingram.experiments.comparison import compare, comparison_page, find_measured
 from ingram.experiments.environment import command_line
@@ -41,16 +41,15 @@ def list_command(paths: Paths, as_json: Json = False) -> None:
                 "state": one.state,
                 "model": one.model,
                 "epochs": f"{one.epoch:,} of {one.epochs:,}",
-                "valid MRR": one.valid_mrr,
-                "test MRR": one.test_mrr,
+                "valid MRR": figure(one.valid_mrr),
+                "test MRR": figure(one.test_mrr),
                 "time": duration(one.seconds),
-                "MB": one.bytes / 1e6,
+                "MB": f"{one.bytes / 1e6:,.1f}",
             }
             for one in found
-        ],
-        schema_overrides={"valid MRR": pl.Float64, "test MRR": pl.Float64},
+        ]
     )
-    console.print(plain_table(f"{len(found)} runs", table))
+    console.print(plain_table(f"{len(found)} runs", table, whole=True))
 
 
 @runs_app.command("compare")
@@ -74,7 +73,7 @@ def compare_command(paths: Paths, html: Html = None, as_json: Json = False) -> N
         print_json(entry)
         return
     for section in sections("runs", entry):
-        console.print(plain_table(section.title, section.table, labels=1))
+        console.print(plain_table(section.title, section.table, whole=True))
         if section.text:
             console.print(section.text, markup=False, highlight=False)
 

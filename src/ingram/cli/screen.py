@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -99,15 +100,22 @@ def metrics_table(title: str, table: pl.DataFrame, labels: int) -> Table:
     return shown
 
 
-def plain_table(title: str, table: pl.DataFrame, labels: int = 0) -> Table:
-    """Any table: text to the left, numbers to the right; the first ``labels`` are not broken."""
+def plain_table(title: str, table: pl.DataFrame, *, whole: bool = False) -> Table:
+    """Any table: text to the left, numbers to the right.
+
+    whole: figures are not broken where the screen is narrow, and lines between columns left out.
+    """
     shown = Table(title=printable(title), title_justify="left", header_style="bold")
+    if whole:
+        shown.box, shown.pad_edge = SIMPLE_HEAD, False
     for i, (name, kind) in enumerate(table.schema.items()):
+        lines = [name, *table[name].cast(pl.String).fill_null("")]
+        longest = max(len(word) for line in lines for word in [*line.split(), ""])
         shown.add_column(
             printable(name),
             justify="right" if kind.is_numeric() else "left",
             overflow="fold",
-            no_wrap=i < labels,
+            min_width=(longest if i else min(longest, 16)) if whole else None,
         )
     for row in table.iter_rows():
         shown.add_row(*(printable(v) if isinstance(v, str) else cell(v) for v in row))

@@ -99,7 +99,10 @@ def _spread(row: Row, name: str) -> str:
         return "-"
     digits = 1 if name == "mr" else 3
     text = f"{row.figures[name]:,.{digits}f}"
-    return f"{text} ± {row.spread[name]:,.{digits}f}" if name in row.spread else text
+    if name not in row.spread:
+        return text
+    spread = f"{row.spread[name]:,.{digits}f}"
+    return f"{text} ±{spread.removeprefix('0')}"
 
 
 def _signed(value: float | None) -> str:
