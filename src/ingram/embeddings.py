@@ -95,7 +95,10 @@ class Embeddings(GraphScorer):
             if not own.labels.equals(other.labels):
                 raise EmbeddingsError(f"{path}: its {own.what} labels are not those of the graph")
         vectors = [torch.from_numpy(table.vectors) for table in (entities, relations)]
-        return cls(vectors[0], vectors[1], graph, made, _basis(entities, relations, made))
+        try:
+            return cls(vectors[0], vectors[1], graph, made, _basis(entities, relations, made))
+        except DivergedError as error:
+            raise DivergedError(f"{path}: {error}") from error
 
     def score(self, triples: Ids) -> Tensor:
         """(T,) scores of triples (T, 3)."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import faulthandler
+import json
 import random
 import sys
 import tempfile
@@ -23,8 +24,13 @@ from typing import Any
 import torch
 from benchmarks.memory import peak, reset_peak
 
+from ingram.answers import KnownAnswers
+from ingram.answers.calibration import Bin, Calibration, Isotonic, Platt, Reliability
 from ingram.embeddings import Embeddings
 from ingram.errors import IngramError
+from ingram.evaluation import rank
+from ingram.experiments.runs import read_json
+from ingram.experiments.saved import read_ranks, write_ranks
 from ingram.io import read_graph
 from ingram.io.folder import read_dataset
 from ingram.io.tensors import read_tensors, write_tensors
@@ -46,7 +52,7 @@ HANG = 600
 """Seconds after which an input is taken to hang, and everything is ended with a traceback."""
 TURNS = (
     *("graph", "config", "embeddings", "graph", "metrics", "graph", "embeddings", "graph") * 3,
-    "model", "graph", "dataset", "embeddings", "checkpoint",
+    "model", "graph", "dataset", "embeddings", "checkpoint", "calibration", "ranks", "outcome",
 )  # fmt: skip
 """Whose turn it is; those of many formats come more often."""
 VALUES: list[Any] = [
@@ -81,6 +87,16 @@ class Seeds:
         self.vectors = ["v.parquet", "v.npz", "v.safetensors", "v.vec"]
         for name in self.vectors:
             embeddings.save(folder / name)
+        level = Reliability(ece=0.1, brier=0.2, bins=(Bin(answers=3, said=0.5, right=0.4),))
+        Calibration(
+            model="m", draws=2, dataset="d", questions=3, method="platt", threshold=0, accuracy=0.5,
+            platt=Platt(slope=1, intercept=0), reliability={"platt": level, "isotonic": level},
+            isotonic=Isotonic(scores=(0, 1), probabilities=(0.2, 0.8)),
+        ).save(folder / "calibration.json")  # fmt: skip
+        scorer = load_model(folder / "ingram").embed(DATASET.inference)
+        known = KnownAnswers.of(DATASET)
+        ranks = rank(scorer, DATASET.test, known, DATASET.inference.num_entities)
+        write_ranks(folder / "ranks.parquet", ranks, DATASET)
 
     def readers(self) -> dict[str, Reader]:
         return {
@@ -91,6 +107,9 @@ class Seeds:
             "checkpoint": Reader(self.checkpoint, self.load_checkpoint),
             "metrics": Reader(self.metrics, lambda path: RunDirectory(path).metrics()),
             "embeddings": Reader(self.embeddings, Embeddings.load),
+            "calibration": Reader(self.calibration, Calibration.load),
+            "ranks": Reader(self.ranks, read_ranks),
+            "outcome": Reader(self.outcome, read_json),
         }
 
     def graph(self, folder: Path, rng: random.Random) -> Path:
@@ -140,7 +159,24 @@ class Seeds:
         if name == "v.vec":
             other = (self.folder / "v.relations.vec").read_bytes()
             _written(folder / "v.relations.vec", other)
-        return _written(folder / name, mutated((self.folder / name).read_bytes(), rng))
+        return self._changed(folder / name, rng)
+
+    def calibration(self, folder: Path, rng: random.Random) -> Path:
+        if rng.random() < 0.5:
+            return self._changed(folder / "calibration.json", rng)
+        said = json.loads((self.folder / "calibration.json").read_bytes())
+        _spoil(said, rng)
+        return _written(folder / "calibration.json", json.dumps(said).encode())
+
+    def ranks(self, folder: Path, rng: random.Random) -> Path:
+        return self._changed(folder / "ranks.parquet", rng)
+
+    def outcome(self, folder: Path, rng: random.Random) -> Path:
+        data = b'{"stopped": "finished", "epoch": 3, "best": {"mrr": 0.5}, "commands": ["a", []]}'
+        return _written(folder / "outcome.json", mutated(data, rng))
+
+    def _changed(self, path: Path, rng: random.Random) -> Path:
+        return _written(path, mutated((self.folder / path.name).read_bytes(), rng))
 
 
 def _written(path: Path, data: bytes) -> Path:
@@ -192,6 +228,7 @@ def _spoil(value: Any, rng: random.Random) -> None:
 class Told:
     """What came of the inputs, by reader, the most that one took, and those that broke a reader."""
 
+    inputs: int = 0
     read: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     slowest: float = 0.0
@@ -200,7 +237,7 @@ class Told:
 
     def __str__(self) -> str:
         return (
-            f"{self.read.total() + self.refused.total() + len(self.bugs):,} inputs, "
+            f"{self.inputs:,} inputs, "
             f"{self.read.total():,} read, {self.refused.total():,} refused in one line, "
             f"{len(self.bugs)} bugs; the slowest took {self.slowest:.2f} s, "
             f"the largest {self.largest / 2**20:.0f} MiB"
@@ -219,6 +256,7 @@ def torture(count: int, seed: int = 0, first: int = 0) -> Told:
             folder.mkdir(exist_ok=True)
             path = readers[name].make(folder, random.Random(f"{seed} {number}"))
             faulthandler.dump_traceback_later(HANG, exit=True, file=sys.__stderr__)
+            told.inputs += 1
             bug = _try(name, readers[name], path, told)
             if bug:
                 told.bugs.append(f"{name} {seed} {number}: {bug}")

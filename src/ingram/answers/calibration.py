@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from ingram.errors import CalibrationError
 from ingram.io.atomic import write_text
+from ingram.io.lines import short
 
 METHODS = ("platt", "isotonic")
 
@@ -107,8 +108,8 @@ class Calibration(_Frozen):
             return cls.model_validate(json.loads(path.read_text(encoding="utf-8")))
         except ValidationError as error:
             first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
+            where = ".".join(str(part)[:80] for part in first["loc"])
             raise CalibrationError(f"{path}: {where}: {first['msg']}; calibrate anew") from error
-        except (OSError, ValueError) as error:
-            reason = " ".join(str(error).split())
+        except (OSError, ValueError, RecursionError) as error:
+            reason = short(str(error))
             raise CalibrationError(f"{path}: want a calibration in JSON, got {reason}") from error

@@ -12,6 +12,7 @@ from typing import Any
 from ingram.errors import RunError
 from ingram.experiments.environment import environment
 from ingram.io.atomic import write_text
+from ingram.io.lines import short
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.listener import Outcome
 
@@ -26,8 +27,11 @@ def read_json(path: Path) -> dict[str, Any]:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise RunError(f"{path}: no such file") from error
-    except (ValueError, OSError) as error:
-        raise RunError(f"{path}: want JSON, got {error}; remove it to have it made anew") from error
+    except (ValueError, OSError, RecursionError) as error:
+        reason = short(str(error))
+        raise RunError(
+            f"{path}: want JSON, got {reason}; remove it to have it made anew"
+        ) from error
     if not isinstance(value, dict):
         raise RunError(f"{path}: want a JSON object, got {type(value).__name__}")
     return value

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from polars.exceptions import PolarsError
+from polars.exceptions import PanicException, PolarsError
 
 from ingram.errors import RunError
 from ingram.evaluation import metrics
@@ -21,7 +21,10 @@ from ingram.experiments.runs import read_json, write_json
 from ingram.graph import Dataset
 from ingram.inference.testing import Ranked, document, rank_split
 from ingram.io.atomic import replacing
+from ingram.io.lines import short
+from ingram.io.parquet import muted
 from ingram.io.tensors import read_about
+from ingram.io.vector_checks import want_possible
 from ingram.models import load_model
 from ingram.models.base import FORMAT as MODEL_FORMAT
 from ingram.models.base import weights_path
@@ -120,12 +123,19 @@ def write_ranks(path: Path, ranks: pl.DataFrame, dataset: Dataset) -> None:
 def read_ranks(path: Path) -> tuple[pl.DataFrame, str]:
     """The ranks, and the name of the dataset they are of."""
     try:
-        about = json.loads(pl.read_parquet_metadata(path)["ingram"])
-        if about["format"] != FORMAT:
-            raise RunError(f"{path}: want ranks of format {FORMAT}, got {about['format']!r}")
-        return pl.read_parquet(path), str(about["dataset"])
-    except (PolarsError, KeyError, TypeError, ValueError, OSError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        with muted():
+            about = json.loads(pl.read_parquet_metadata(path)["ingram"])
+            if about["format"] != FORMAT:
+                found = repr(about["format"])[:80]
+                raise RunError(f"{path}: want ranks of format {FORMAT}, got {found}")
+            table = pl.scan_parquet(path, glob=False)
+            rows, columns = table.select(pl.len()).collect().item(), len(table.collect_schema())
+            want_possible(path, 8 * rows * columns)
+            return table.collect(), str(about["dataset"])
+    except (
+        PolarsError, PanicException, LookupError, TypeError, ValueError, OSError, RecursionError,
+    ) as error:  # fmt: skip
+        reason = short(str(error)) or type(error).__name__
         raise RunError(f"{path}: want ranks in Parquet, got {reason}") from error
 
 

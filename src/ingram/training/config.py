@@ -24,6 +24,7 @@ def _ascending(pair: tuple[T, T]) -> tuple[T, T]:
 
 Pair = Annotated[tuple[Count, Count], AfterValidator(_ascending)]
 Shares = Annotated[tuple[Share, Share], AfterValidator(_ascending)]
+DEEPEST = 20
 LARGEST = 2**16
 """Bytes of a configuration file, at most; ours have two thousand."""
 C = TypeVar("C", bound="RunConfig")
@@ -252,11 +253,17 @@ def _parsed(name: str, text: str) -> Any:
 
 def _plain_yaml(text: str) -> Any:
     """YAML without tags, which are code elsewhere, and without aliases: a few of them make a text
-    of a page into one of gigabytes as soon as somebody prints it.
+    of a page into one of gigabytes as soon as somebody prints it. Nor may it be deep: the parser's
+    time grows with the square of the depth.
     """
+    depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None):
             raise ValueError("a tag or an alias, which settings have no use for")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise ValueError(f"lists in lists, more than {DEEPEST} deep")
     return yaml.safe_load(text)
 
 
