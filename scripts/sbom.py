@@ -37,13 +37,16 @@ def bill() -> dict[str, Any]:
     found: dict[str, tuple[Distribution, str, set[str]]] = {}
     for scope in SCOPES:
         _follow(map(Requirement, roots[scope]), scope, found)
-    itself = {"type": "library", "bom-ref": "ingram", "name": "ingram"}
+    itself: dict[str, Any] = {"type": "library", "bom-ref": "ingram", "name": "ingram"}
     itself |= {"version": project["version"], "licenses": [{"expression": project["license"]}]}
     components = [_component(dist, scope) for _, (dist, scope, _) in sorted(found.items())]
-    direct = {
+    direct: set[str] = {
         canonicalize_name(Requirement(line).name) for scope in SCOPES for line in roots[scope]
     }
-    links = {"ingram": direct, **{name: needs for name, (_, _, needs) in found.items()}}
+    links: dict[str, set[str]] = {
+        "ingram": direct,
+        **{name: needs for name, (_, _, needs) in found.items()},
+    }
     refs = {name: _address(dist) for name, (dist, _, _) in found.items()} | {"ingram": "ingram"}
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -103,17 +106,17 @@ def _component(dist: Distribution, scope: str) -> dict[str, Any]:
         "scope": scope,
         "purl": _address(dist),
     }
-    if licence := about.get("License-Expression"):
-        said["licenses"] = [{"expression": licence}]
-    elif names := _licences(about.get_all("Classifier") or [], about.get("License") or ""):
+    if "License-Expression" in about:
+        said["licenses"] = [{"expression": about["License-Expression"]}]
+    elif names := _licences(about.get_all("Classifier") or [], about.get_all("License") or []):
         said["licenses"] = [{"license": {"name": name}} for name in names]
     return said
 
 
-def _licences(classifiers: list[str], text: str) -> list[str]:
+def _licences(classifiers: list[str], texts: list[str]) -> list[str]:
     """By the classifiers, or what the field says if it is a name and not the whole text."""
     names = [c.split(" :: ")[-1] for c in classifiers if c.startswith("License :: ")]
-    return names or ([text] if 0 < len(text) < 60 else [])
+    return names or [text for text in texts if 0 < len(text) < 60]
 
 
 def _address(dist: Distribution) -> str:
