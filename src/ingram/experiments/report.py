@@ -23,8 +23,7 @@ from ingram.training.config import dump_config
 EXTREMES = 10
 """Relations shown from each end, if there are more than twice as many."""
 FIGURES = {
-    "queries": "queries", "mr": "MR", "mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3",
-    "hits@10": "Hits@10",
+    "queries": "queries", "mrr": "MRR", "hits@10": "Hits@10", "hits@1": "Hits@1", "mr": "MR",
 }  # fmt: skip
 
 
