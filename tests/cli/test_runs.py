@@ -55,6 +55,21 @@ def test_comparing_takes_seeds_together_and_says_what_is_luck(folder, tmp_path):
     assert "more than luck?" in ingram("runs", "compare", folder)
 
 
+def test_the_report_of_a_tested_run_has_all_there_is_to_know(folder):
+    page = (folder / "default" / "seed-0" / "report.html").read_text()
+    for heading in (
+        "Test", "Known and new relations", "Single relations", "Training", "What a score means",
+        "Affinity bins", "Relation graph", "Command", "Settings", "Environment",
+    ):  # fmt: skip
+        assert f"<h2>{heading}</h2>" in page
+    assert "<pre>ingram " in page
+    assert "8 fresh draws" in page
+    assert "<td>known</td>" in page
+    assert "<td>new</td>" in page
+    assert 'name="viewport"' in page
+    assert "@media print" in page
+
+
 def test_what_cannot_be_compared_is_refused_in_a_line(folder, tmp_path, capsys):
     line = user_error(capsys, "runs", "compare", folder / "ingram-q" / "seed-9")
     assert "ingram evaluate RUN DATA --save" in line

@@ -107,7 +107,7 @@ def plain_table(title: str, table: pl.DataFrame, *, whole: bool = False) -> Tabl
     """
     shown = Table(title=printable(title), title_justify="left", header_style="bold")
     if whole:
-        shown.box, shown.pad_edge = SIMPLE_HEAD, False
+        shown.box, shown.pad_edge, shown.collapse_padding = SIMPLE_HEAD, False, True
     for i, (name, kind) in enumerate(table.schema.items()):
         lines = [name, *table[name].cast(pl.String).fill_null("")]
         longest = max(len(word) for line in lines for word in [*line.split(), ""])
@@ -115,7 +115,7 @@ def plain_table(title: str, table: pl.DataFrame, *, whole: bool = False) -> Tabl
             printable(name),
             justify="right" if kind.is_numeric() else "left",
             overflow="fold",
-            min_width=(longest if i else min(longest, 16)) if whole else None,
+            min_width=(longest if i else min(longest, 12)) if whole else None,
         )
     for row in table.iter_rows():
         shown.add_row(*(printable(v) if isinstance(v, str) else cell(v) for v in row))

@@ -18,7 +18,8 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto
 h1, h2 { line-height: 1.2; overflow-wrap: anywhere; } h2 { margin-top: 2.5rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .8rem; text-align: right; border-bottom: 1px solid #8884; }
-th:first-child, td:first-child { text-align: left; } td:first-child { overflow-wrap: anywhere; }
+th:first-child, td:first-child { text-align: left; }
+td:first-child { overflow-wrap: anywhere; min-width: 9rem; }
 .scroll { overflow-x: auto; } svg { max-width: 100%; height: auto; background: #fff; }
 pre { background: #8881; padding: 1rem; overflow-x: auto; } .note { color: #b3541e; }
 @media (max-width: 40rem) {

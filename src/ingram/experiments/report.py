@@ -22,7 +22,9 @@ from ingram.training.config import dump_config
 
 EXTREMES = 10
 """Relations shown from each end, if there are more than twice as many."""
-FIGURES = ("queries", "mr", "mrr", "hits@1", "hits@3", "hits@10")
+FIGURES = {
+    "queries": "queries", "mrr": "MRR", "hits@10": "Hits@10", "hits@1": "Hits@1", "mr": "MR",
+}  # fmt: skip
 
 
 def write_report(
@@ -70,7 +72,7 @@ def test_sections(run: RunDirectory) -> list[Section]:
             " The chosen draw is the luckiest that validation saw; fresh draws show what the "
             "weights do without that luck."
         )
-    sections = [Section("Test", pl.DataFrame(rows), text)]
+    sections = [Section("Test", pl.DataFrame(rows).rename(FIGURES), text)]
     if not OWN.ranks(run.path).exists():
         return sections
     ranks, _ = read_ranks(OWN.ranks(run.path))
@@ -90,8 +92,12 @@ def breakdowns(ranks: pl.DataFrame, ties: str) -> list[Section]:
         each = pl.concat([each.head(EXTREMES), each.tail(EXTREMES)])
         title += f": the best {EXTREMES} and the worst {EXTREMES}"
     return [
-        Section("Known and new relations", known, "By whether the training graph has it."),
-        Section(title, each),
+        Section(
+            "Known and new relations",
+            known.rename(FIGURES),
+            "By whether the training graph has it.",
+        ),
+        Section(title, each.rename(FIGURES)),
     ]
 
 
