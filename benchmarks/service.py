@@ -40,10 +40,12 @@ def main(
     seconds: Annotated[float, typer.Option(min=1, help="How long to ask.")] = 300,
     threads: Annotated[int, typer.Option(min=1, help="Threads of the service.")] = 1,
 ) -> None:
-    with TemporaryDirectory(prefix="ingram-bench-") as folder:
-        with serving(run or untrained(Path(folder) / "run"), threads) as address:
-            asyncio.run(ask_for(address, clients, WARM_UP))
-            waits, errors = asyncio.run(ask_for(address, clients, seconds))
+    with (
+        TemporaryDirectory(prefix="ingram-bench-") as folder,
+        serving(run or untrained(Path(folder) / "run"), threads) as address,
+    ):
+        asyncio.run(ask_for(address, clients, WARM_UP))
+        waits, errors = asyncio.run(ask_for(address, clients, seconds))
     p50, p99 = np.percentile(waits, [50, 99]) * 1e3 if waits else (np.nan, np.nan)
     result = {
         "clients": clients,

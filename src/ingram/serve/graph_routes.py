@@ -11,19 +11,17 @@ from starlette.responses import PlainTextResponse, Response
 
 from ingram.io.formats import FORMATS
 from ingram.io.options import ReadOptions, column_of
-from ingram.serve.graphs import NAME, ServedGraph
-from ingram.serve.routes import Held
-from ingram.serve.schemas import (
-    REFUSALS,
+from ingram.serve.graph_schemas import (
     EntityPicture,
     GraphInfo,
-    GraphName,
     Graphs,
     Health,
-    Refused,
     RelationPicture,
     Statistics,
 )
+from ingram.serve.graphs import NAME, ServedGraph
+from ingram.serve.routes import Held
+from ingram.serve.schemas import REFUSALS, GraphName, Refused
 from ingram.serve.uploads import upload
 
 router = APIRouter(responses=REFUSALS)

@@ -36,7 +36,7 @@ class Page {
     await this.use(this.graphs.has(given.graph) ? given.graph : graphs[0].name);
     if (given.view in this.views) await this.open(given.view);
     this.views.ask.fill(given);
-    if (given.entity && given.relation) await this.views.ask.ask();
+    if (given.entity && (given.relation || given.other)) await this.views.ask.ask();
   }
 
   // Do something; if it fails, say why.
@@ -92,7 +92,8 @@ class Page {
     this.try(async () => {
       await this.open("ask");
       this.views.ask.fill(part);
-      byId(part.entity ? "relation" : "entity").focus();
+      byId("entity").scrollIntoView({ block: "center" });
+      byId(part.entity && !byId("relation-field").hidden ? "relation" : "entity").focus();
     });
   }
 

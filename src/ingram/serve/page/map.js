@@ -1,11 +1,15 @@
 // The entities in the plane, coloured by what they mostly are.
 
 import { get } from "./api.js";
-import { byId, count, el, put, svg } from "./dom.js";
+import { byId, count, cut, el, put, svg } from "./dom.js";
 import { short } from "./labels.js";
 import { Zoom, at } from "./zoom.js";
 
 const COLOURS = 7; // the last one is for all rarer roles
+const NAMED = 600; // points that get a text
+
+// "capital_of (head)" as people say it.
+const said = (role) => role.replace(/^(.*) \((head|tail)\)$/s, (_, relation, end) => `${end} of ${short(relation)}`);
 
 export class EntityMap {
   constructor(page) {
@@ -37,10 +41,19 @@ export class EntityMap {
         },
         svg("title", {}, short(point.label)),
         circle,
+        svg("text", { "text-anchor": "middle", class: "above off" }, cut(short(point.label), 28)),
       );
     });
     put(this.zoom.layer, ...this.nodes);
-    const words = common.map(([role], i) => [role.replace(/^(.*) \((head|tail)\)$/s, (_, r, end) => `${end} of ${short(r)}`), i]);
+    const order = [...this.points.keys()].sort((a, b) => this.points[b].degree - this.points[a].degree);
+    this.zoom.name(
+      order.slice(0, NAMED).map((i) => ({
+        text: this.nodes[i].lastChild,
+        x: at(this.points[i].x),
+        y: at(this.points[i].y),
+      })),
+    );
+    const words = common.map(([role], i) => [said(role), i]);
     if (roles.size > COLOURS) words.push(["other", COLOURS]);
     put(
       byId("map-legend"),
@@ -79,11 +92,12 @@ export class EntityMap {
       node.classList.toggle("hit", j === i);
       node.classList.remove("dim");
     });
+    this.zoom.layer.append(this.nodes[i]); // above the others
     if (centre) this.zoom.centre(at(point.x), at(point.y), 250);
     put(
       byId("map-detail"),
       el("h2", {}, short(point.label)),
-      el("p", {}, `${count(point.degree)} triples, mostly ${short(point.role)}`),
+      el("p", {}, `${count(point.degree)} triples, mostly ${said(point.role)}`),
       el("button", { onclick: () => this.page.ask({ entity: point.label }) }, "Ask about it"),
     );
   }

@@ -3,12 +3,16 @@
 import { bar, count, cut, el, figure, svg, table } from "./dom.js";
 import { short } from "./labels.js";
 
-const NODE = { width: 132, height: 34 };
-const GAP = { across: 128, down: 46 };
+const NODE = 34; // its height
+const DOWN = 46; // between two, one above the other
 const LETTER = 7.3; // pixels of a letter at the size of the style sheet
 
-function node(label, x, y, end) {
-  const { width, height } = NODE;
+// As wide as the longest of some texts, within bounds.
+const wide = (texts, least, most) =>
+  Math.min(most, Math.max(least, ...texts.map((text) => LETTER * Array.from(short(text)).length + 22)));
+
+function node(label, x, y, width, end) {
+  const height = NODE;
   return svg(
     "g",
     { class: end ? "node end" : "node", transform: `translate(${x} ${y})` },
@@ -17,13 +21,13 @@ function node(label, x, y, end) {
     svg(
       "text",
       { x: width / 2, y: height / 2, "text-anchor": "middle", "dominant-baseline": "central" },
-      cut(short(label), Math.floor((width - 10) / LETTER)),
+      cut(short(label), Math.floor((width - 14) / LETTER)),
     ),
   );
 }
 
 // An arrow points from the fact's head to its tail, whichever way the path walks it.
-function link(step, from, to, across) {
+function link(step, from, to, room, across) {
   const [start, end] = step.forward ? [from, to] : [to, from];
   const [dx, dy] = across ? [Math.sign(end.x - start.x), 0] : [0, Math.sign(end.y - start.y)];
   const tip = `M${end.x} ${end.y}l${-8 * dx - 5 * dy} ${-8 * dy - 5 * dx}l${10 * dy} ${10 * dx}z`;
@@ -39,7 +43,7 @@ function link(step, from, to, across) {
       across
         ? { x: middle.x, y: middle.y - 8, "text-anchor": "middle" }
         : { x: middle.x + 10, y: middle.y, "dominant-baseline": "central" },
-      cut(short(step.relation), across ? Math.floor((GAP.across - 12) / LETTER) : 30),
+      cut(short(step.relation), Math.floor((room - 12) / LETTER)),
     ),
   );
 }
@@ -47,25 +51,24 @@ function link(step, from, to, across) {
 export function chain(path, room) {
   const labels = [path.steps[0].source, ...path.steps.map((step) => step.target)];
   const steps = path.steps.length;
-  const whole = labels.length * NODE.width + steps * GAP.across;
+  const box = wide(labels, 70, 200);
+  const gap = wide(path.steps.map((step) => step.relation), 80, 200);
+  const whole = labels.length * box + steps * gap;
   const across = whole <= Math.max(room, 300);
-  const place = (i) =>
-    across
-      ? { x: i * (NODE.width + GAP.across), y: 10 }
-      : { x: 0, y: 2 + i * (NODE.height + GAP.down) };
-  const width = across ? whole : NODE.width + 160;
-  const height = across ? NODE.height + 20 : labels.length * NODE.height + steps * GAP.down + 4;
+  const place = (i) => (across ? { x: i * (box + gap), y: 10 } : { x: 0, y: 2 + i * (NODE + DOWN) });
+  const width = across ? whole : Math.max(box, box / 2 + gap + 10);
+  const height = across ? NODE + 20 : labels.length * NODE + steps * DOWN + 4;
   const links = path.steps.map((step, i) => {
     const [a, b] = [place(i), place(i + 1)];
     return across
-      ? link(step, { x: a.x + NODE.width, y: a.y + NODE.height / 2 }, { x: b.x, y: b.y + NODE.height / 2 }, true)
-      : link(step, { x: NODE.width / 2, y: a.y + NODE.height }, { x: NODE.width / 2, y: b.y }, false);
+      ? link(step, { x: a.x + box, y: a.y + NODE / 2 }, { x: b.x, y: b.y + NODE / 2 }, gap, true)
+      : link(step, { x: box / 2, y: a.y + NODE }, { x: box / 2, y: b.y }, gap, false);
   });
   return svg(
     "svg",
     { class: "chain", viewBox: `-1 0 ${width + 2} ${height}`, width, height, role: "img", "aria-label": path.words },
     ...links,
-    ...labels.map((label, i) => node(label, place(i).x, place(i).y, i === 0 || i === steps)),
+    ...labels.map((label, i) => node(label, place(i).x, place(i).y, box, i === 0 || i === steps)),
   );
 }
 

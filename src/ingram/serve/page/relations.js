@@ -40,6 +40,14 @@ export class Relations {
       );
     });
     put(this.zoom.layer, ...edges, ...this.nodes);
+    const order = [...drawn.relations.keys()].sort((a, b) => drawn.relations[b].triples - drawn.relations[a].triples);
+    this.zoom.name(
+      order.map((i) => ({
+        text: this.nodes[i].lastChild,
+        x: at(drawn.relations[i].x),
+        y: at(drawn.relations[i].y),
+      })),
+    );
     this.search();
   }
 
@@ -71,12 +79,16 @@ export class Relations {
 
   pick(i, centre = false) {
     const relation = this.drawn.relations[i];
-    this.nodes.forEach((node, j) => node.classList.toggle("hit", j === i));
     if (centre) this.zoom.centre(at(relation.x), at(relation.y));
     const near = this.drawn.edges
       .filter((edge) => edge.source === i || edge.target === i)
       .map((edge) => [edge.source === i ? edge.target : edge.source, edge.affinity])
       .sort((a, b) => b[1] - a[1]);
+    const beside = new Set([i, ...near.map(([j]) => j)]);
+    this.nodes.forEach((node, j) => {
+      node.classList.toggle("hit", j === i);
+      node.classList.toggle("dim", !beside.has(j));
+    });
     const row = this.figures.get(relation.label);
     put(
       byId("relation-detail"),

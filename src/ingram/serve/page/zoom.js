@@ -10,6 +10,7 @@ export class Zoom {
     this.view = { x: 0, y: 0, size: SIZE };
     this.pointers = new Map();
     this.moved = false;
+    this.labels = [];
     this.layer = svg("g");
     this.svg = svg("svg", { tabindex: "0", role: "group", "aria-label": label, class: "zoom" }, this.layer);
     const button = (text, name, work) =>
@@ -42,6 +43,27 @@ export class Zoom {
     // Letters and points keep their size on the screen.
     const pixels = Math.min(this.svg.clientWidth, this.svg.clientHeight) || 600;
     this.svg.style.setProperty("--unit", String(size / pixels));
+    this.thin(size / pixels);
+  }
+
+  // Texts above points, [{text, x, y}], the most important first.
+  name(labels) {
+    this.labels = labels.map((label) => ({ ...label, letters: Array.from(label.text.textContent).length }));
+    this.draw();
+  }
+
+  // Leave out texts that would cover more important ones; closer by, there is room for more.
+  thin(unit) {
+    const shown = [];
+    for (const { text, x, y, letters } of this.labels) {
+      const half = (3.6 * letters + 4) * unit;
+      const box = { left: x - half, right: x + half, top: y - 27 * unit, bottom: y - 11 * unit };
+      const taken = (other) =>
+        box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom;
+      const free = !shown.some(taken);
+      text.classList.toggle("off", !free);
+      if (free) shown.push(box);
+    }
   }
 
   reset() {
