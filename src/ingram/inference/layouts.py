@@ -34,7 +34,8 @@ def spectral(weights: csr_array) -> Array:
     if count < DENSE:
         vectors = np.linalg.eigh(matrix.toarray())[1]
     else:  # a fixed start, so that the same graph gives the same picture
-        vectors = eigsh(matrix, k=3, which="LA", v0=np.ones(count), tol=1e-4)[1]
+        start = np.random.default_rng(0).uniform(0.5, 1.5, count)
+        vectors = eigsh(matrix, k=3, which="LA", v0=start, tol=1e-4)[1]
     smooth = vectors[:, ::-1]
     smooth = smooth[:, 1:3] / np.maximum(np.abs(smooth[:, :1]), 1e-9)
     places = np.zeros((count, 2))

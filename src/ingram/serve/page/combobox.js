@@ -53,6 +53,8 @@ export class Combobox {
       options = [];
     }
     if (turn !== this.turn || document.activeElement !== this.input) return; // an older answer
+    // Nothing is left to complete: the list would only hide what comes below.
+    if (options.length === 1 && short(options[0].label) === this.input.value) options = [];
     this.options = options;
     this.active = -1;
     put(
