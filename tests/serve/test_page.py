@@ -129,8 +129,6 @@ def test_an_explanation_is_drawn_as_chains_of_facts(opened):
 def test_a_relation_between_two_is_asked_for(opened):
     page = opened()
     page.fill("#entity", "Kenya")
-    page.wait_for_selector("#entity-list li")
-    page.keyboard.press("Escape")
     page.check("input[value=relation]")
     assert page.is_hidden("#relation")
     page.fill("#other", "Uganda")
