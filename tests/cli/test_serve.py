@@ -54,10 +54,10 @@ def test_one_word_is_a_graph_and_a_signal_stops_it_in_peace(tmp_path, stop):
             json.dumps(body).encode(),
             {"content-type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=300) as answer:
             found = json.load(answer)
         service.send_signal(stop)
-        _, said = service.communicate(timeout=60)
+        _, said = service.communicate(timeout=300)
     assert service.returncode == 0
     assert said.splitlines()[-1] == "stopped"
     assert found["graph"] == "towns"
