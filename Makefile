@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check bench torture fuzz sbom clean
+.PHONY: demo test check docs bench torture fuzz sbom clean
 
 demo: .venv/installed
 	$(BIN)/ingram demo -o demo-run
@@ -15,6 +15,10 @@ check: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# The reference of the command line; a test says when it is due.
+docs: .venv/installed-dev
+	$(BIN)/python scripts/cli_reference.py
 
 bench: .venv/installed-dev
 	$(BIN)/python -m benchmarks

@@ -49,7 +49,9 @@ def options_of(command) -> set[str]:
     return own.union(*(options_of(c) for c in getattr(command, "commands", {}).values()))
 
 
-@pytest.mark.parametrize("page", ["asking.md", "experiments.md", "generate.md"])
+@pytest.mark.parametrize(
+    "page", ["asking.md", "experiments.md", "generate.md", "quickstart.md", "your-graph.md"]
+)
 def test_every_option_named_exists(page):
     named = set(re.findall(r"(?<![\w-])(--[a-z][a-z-]+)", text_of(page)))
     assert named <= options_of(get_command(app))

@@ -10,6 +10,7 @@ from ingram.graph import with_inverses
 from ingram.relation_graph import (
     affinities,
     build_relation_graph,
+    folded_affinities,
     relation_edges_by_side,
     relation_graph_of,
 )
@@ -130,3 +131,11 @@ def test_inverses_by_their_exchange_are_inverses_written_out():
     for one, other in ((short.indptr, long.indptr), (short.indices, long.indices)):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(short.data, long.data)
+
+
+@given(graphs())
+def test_folding_adds_what_lies_between_a_relation_and_the_other_s_inverse(graph):
+    m = graph.num_relations
+    whole = affinities(graph.triples, graph.num_entities, m, graph.weights, inverses=True).toarray()
+    wanted = whole[:m, :m] + whole[:m, m:] + whole[m:, :m] + whole[m:, m:]
+    np.testing.assert_allclose(folded_affinities(graph).toarray(), wanted)

@@ -1,11 +1,12 @@
 """IRIs in short and whole again."""
 
+import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ingram.io import ReadOptions, shorten
 from ingram.io.folder import declared_prefixes
-from ingram.io.prefixes import WELL_KNOWN, expand
+from ingram.io.prefixes import WELL_KNOWN, expand, used_prefixes
 
 
 def test_iris_are_shortened_for_the_eye_by_the_longest_prefix():
@@ -55,3 +56,9 @@ def test_prefixes_come_from_a_file_and_from_each_file_of_a_folder(tmp_path):
 def test_what_can_be_read_but_once_is_not_read_for_its_prefixes():
     assert declared_prefixes("-", ReadOptions(format="ttl")) == {}
     assert declared_prefixes("NL-100") == {}
+
+
+def test_only_prefixes_that_some_label_begins_with_are_used():
+    labels = [pl.Series(["http://x/a", "plain"]), pl.Series(["http://www.wikidata.org/entity/Q64"])]
+    found = used_prefixes(labels, {"x": "http://x/", "y": "http://y/"})
+    assert found == {"x": "http://x/", "wd": WELL_KNOWN["wd"]}

@@ -20,6 +20,7 @@ from ingram.cli import (
     relations,
     reproduce,
     score,
+    serve,
     similar,
     train,
     tune,
@@ -51,6 +52,7 @@ app.command("explain")(explain.explain_command)
 app.command("similar")(similar.similar_command)
 app.command("relations")(relations.relations_command)
 app.command("drift")(drift.drift_command)
+app.command("serve")(serve.serve_command)
 app.command("demo")(demo.demo_command)
 app.command("reproduce")(reproduce.reproduce_command)
 app.command("tune")(tune.tune_command)

@@ -122,6 +122,11 @@ def run_graph_and_triple(words: list[str]) -> tuple[Path, Path, str, str, str]:
     return Path(run[0] if run else ZERO_SHOT), Path(graph), head, relation, tail
 
 
+def run_and_graphs(first: Path, rest: list[Path]) -> tuple[Path, list[Path]]:
+    """The same with several graphs after the run."""
+    return (first, rest) if rest else (Path(ZERO_SHOT), [first])
+
+
 def use_threads(threads: int | None) -> None:
     """One number for matrix products and compiled loops."""
     if threads is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Annotated, Any
@@ -11,14 +10,17 @@ from typing import Annotated, Any
 import typer
 
 from ingram.cli.names import prefixes_of
-from ingram.cli.options import run_and_graph, run_graph_and_triple, run_graph_and_triples
+from ingram.cli.options import (
+    run_and_graph,
+    run_and_graphs,
+    run_graph_and_triple,
+    run_graph_and_triples,
+)
 from ingram.errors import ConfigError
 from ingram.io.formats import FORMATS
-from ingram.io.options import ReadOptions
+from ingram.io.options import WHOLE, ReadOptions, column_of
 
 Option = partial(typer.Option, rich_help_panel="Reading the graph (each file of a folder)")
-
-WHOLE = re.compile("[0-9]{1,18}")
 
 
 def _options(
@@ -85,19 +87,13 @@ def _options(
         raise ConfigError(f"--limit: want a whole number of bytes, got {limit!r}")
     return ReadOptions(
         format=format_,
-        columns=None if columns is None else [_column(word) for word in columns.split(",")],
+        columns=None if columns is None else [column_of(word) for word in columns.split(",")],
         header=header,
-        weight=False if no_weight else None if weight is None else _column(weight),
+        weight=False if no_weight else None if weight is None else column_of(weight),
         literals=literals,
         base=base,
         limit=None if limit is None else int(limit),
     )
-
-
-def _column(word: str) -> str | int:
-    """A name or a position. A column whose name is a number or has a comma goes by position."""
-    word = word.strip()
-    return int(word) if WHOLE.fullmatch(word) else word
 
 
 def reads_a_graph(verb: Callable[..., None]) -> Callable[..., None]:
@@ -113,11 +109,13 @@ def reads_a_graph(verb: Callable[..., None]) -> Callable[..., None]:
     def command(**given: Any) -> None:
         reading = _options(**{name: given.pop(name) for name in options})
         if "words" in given:
-            graphs = run_graph_and_triple(given["words"])[1]
+            graphs = [run_graph_and_triple(given["words"])[1]]
         elif "paths" in given:
-            graphs = run_graph_and_triples(given["paths"])[1]
-        elif "first" in given:
-            graphs = run_and_graph(given["first"], given["second"])[1]
+            graphs = [run_graph_and_triples(given["paths"])[1]]
+        elif "second" in given:
+            graphs = [run_and_graph(given["first"], given["second"])[1]]
+        elif "rest" in given:
+            graphs = run_and_graphs(given["first"], given["rest"] or [])[1]
         else:
             (graphs,) = (given[name] for name in ("graph", "graphs", "data") if name in given)
         with prefixes_of(graphs if isinstance(graphs, list) else [graphs], reading):

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from ingram.answers.calibration import Calibration
 from ingram.graph import Ids, KnowledgeGraph
-from ingram.relation_graph import build_relation_graph
+from ingram.relation_graph import folded_affinities
 
 LINE, FAINT, ACCENT = "#2a6f97", "#a9b4bd", "#d1495b"
 
@@ -124,11 +124,9 @@ def relation_picture(
     axes.set_aspect("equal")
     counts = np.bincount(graph.triples[:, 1], minlength=graph.num_relations)
     drawn = np.sort(np.argsort(-counts, kind="stable")[:most])
-    place = np.full(graph.num_relations, -1)
-    place[drawn] = np.arange(len(drawn))
     angles = 2 * np.pi * np.arange(len(drawn)) / max(len(drawn), 1)
     x, y = np.cos(angles), np.sin(angles)
-    for i, j, strength in _strongest(graph, place):
+    for i, j, strength in _strongest(graph, drawn):
         axes.plot(x[[i, j]], y[[i, j]], color=LINE, alpha=0.15 + 0.7 * strength,
                   linewidth=0.4 + 4 * strength, solid_capstyle="round", zorder=1)  # fmt: skip
     for position, (relation, angle) in enumerate(zip(drawn, angles, strict=True)):
@@ -146,14 +144,9 @@ def relation_picture(
     return figure
 
 
-def _strongest(graph: KnowledgeGraph, place: Ids) -> list[tuple[int, int, float]]:
+def _strongest(graph: KnowledgeGraph, drawn: Ids) -> list[tuple[int, int, float]]:
     """Edges between drawn relations with a strength in (0, 1], the 150 strongest."""
-    relations = build_relation_graph(graph, num_bins=1)
-    m = graph.num_relations
-    rows, cols = place[relations.rows % m], place[relations.cols % m]
-    keep = (rows >= 0) & (cols >= 0) & (rows < cols)
-    total = np.zeros((len(place), len(place)))
-    np.add.at(total, (rows[keep], cols[keep]), relations.weights[keep])
+    total = np.triu(folded_affinities(graph)[drawn][:, drawn].toarray(), k=1)
     i, j = np.nonzero(total)
     order = np.argsort(-total[i, j], kind="stable")[:150]
     top = total.max() if len(order) else 1.0

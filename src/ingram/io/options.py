@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
@@ -92,6 +93,15 @@ class QueryOptions(ReadOptions):
     """The same of questions, in which the part that is asked for may be empty."""
 
     asked: ClassVar[bool] = True
+
+
+WHOLE = re.compile("[0-9]{1,18}")
+
+
+def column_of(word: str) -> str | int:
+    """A name or a position. A column whose name is a number or has a comma goes by position."""
+    word = word.strip()
+    return int(word) if WHOLE.fullmatch(word) else word
 
 
 AS_IT_IS = ReadOptions()

@@ -8,7 +8,9 @@ label.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+
+import polars as pl
 
 WELL_KNOWN = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -74,6 +76,18 @@ def expand(short: str, prefixes: Mapping[str, str] | None = None) -> str:
     prefix, colon, rest = short.partition(":")
     namespace = _known(prefixes).get(prefix) if colon and _LOCAL.fullmatch(rest) else None
     return short if namespace is None else namespace + rest
+
+
+def used_prefixes(
+    labels: Iterable[pl.Series], prefixes: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Of all known prefixes, those whose namespace some label begins with."""
+    columns = list(labels)
+    return {
+        prefix: namespace
+        for prefix, namespace in _known(prefixes).items()
+        if any(column.str.starts_with(namespace).any() for column in columns)
+    }
 
 
 def _known(prefixes: Mapping[str, str] | None) -> dict[str, str]:

@@ -1,0 +1,135 @@
+"""How many questions the service answers over HTTP, and how long each waits.
+
+    python -m benchmarks.service --seconds 300
+
+Starts ``ingram serve`` with an embedding model on ``world`` in a process of its own, and asks it
+for ten answers at a time from many clients on this machine, each with one connection that stays
+open. Weights that were never trained do: what they cost is what others cost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import typer
+
+from ingram.datasets import open_dataset
+from ingram.models import InGram
+from ingram.training.config import PRESETS, dump_config
+
+K = 10
+WARM_UP = 3.0
+"""Seconds that are not counted."""
+
+
+def main(
+    run: Annotated[Path | None, typer.Option(help="Weights; untrained ones if left out.")] = None,
+    clients: Annotated[int, typer.Option(min=1, help="Who ask at the same time.")] = 50,
+    seconds: Annotated[float, typer.Option(min=1, help="How long to ask.")] = 300,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of the service.")] = 1,
+) -> None:
+    with (
+        TemporaryDirectory(prefix="ingram-bench-") as folder,
+        serving(run or untrained(Path(folder) / "run"), threads) as address,
+    ):
+        asyncio.run(ask_for(address, clients, WARM_UP))
+        waits, errors = asyncio.run(ask_for(address, clients, seconds))
+    p50, p99 = np.percentile(waits, [50, 99]) * 1e3 if waits else (np.nan, np.nan)
+    result = {
+        "clients": clients,
+        "seconds": seconds,
+        "requests": len(waits),
+        "requests/s": round(len(waits) / seconds, 1),
+        "p50 ms": round(float(p50), 1),
+        "p99 ms": round(float(p99), 1),
+        "max ms": round(1e3 * max(waits, default=np.nan), 1),
+        "errors": errors,
+    }
+    print(json.dumps(result, indent=1))
+
+
+def untrained(path: Path) -> Path:
+    """A run of the default embedding model as it is before training."""
+    config = PRESETS["default"]
+    path.mkdir()
+    (path / "config.yaml").write_text(dump_config(config), encoding="utf-8")
+    InGram(seed=0).save(path / "model.safetensors", {})
+    return path
+
+
+@contextmanager
+def serving(run: Path, threads: int) -> Iterator[str]:
+    """The address of a service."""
+    words = ["serve", str(run), "world", "--port", "0", "--threads", str(threads)]
+    command = [sys.executable, "-c", "from ingram.cli import main; main()", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:
+        assert service.stdout is not None
+        try:
+            yield service.stdout.readline().split()[0]
+        finally:
+            service.send_signal(signal.SIGINT)
+
+
+async def ask_for(address: str, clients: int, seconds: float) -> tuple[list[float], int]:
+    """Seconds that each answer took, and how many requests got none."""
+    until = time.perf_counter() + seconds
+    asked = await asyncio.gather(*(client(address, seed, until) for seed in range(clients)))
+    return [wait for waits, _ in asked for wait in waits], sum(errors for _, errors in asked)
+
+
+async def client(address: str, seed: int, until: float) -> tuple[list[float], int]:
+    """One who asks again as soon as an answer is there."""
+    host, port = urlsplit(address).hostname, urlsplit(address).port
+    questions, waits, errors = requests(f"{host}:{port}", seed), list[float](), 0
+    while time.perf_counter() < until:
+        try:
+            reader, writer = await asyncio.open_connection(host, port)
+            try:
+                while (began := time.perf_counter()) < until:
+                    writer.write(next(questions))
+                    if await answer_is_good(reader):
+                        waits.append(time.perf_counter() - began)
+                    else:
+                        errors += 1
+            finally:
+                writer.close()
+        except (OSError, asyncio.IncompleteReadError):
+            errors += 1
+    return waits, errors
+
+
+def requests(host: str, seed: int) -> Iterator[bytes]:
+    """Questions that facts of the graph answer, for heads and tails in turn, without end."""
+    facts = open_dataset("world").inference.labelled().to_dicts()
+    rng = np.random.default_rng(seed)
+    while True:
+        fact: dict[str, Any] = facts[rng.integers(len(facts))]
+        left_out = "head" if rng.random() < 0.5 else "tail"
+        question = {name: label for name, label in fact.items() if name != left_out}
+        body = json.dumps({"questions": [question], "k": K}).encode()
+        top = f"POST /predict HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+        yield f"{top}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+async def answer_is_good(reader: asyncio.StreamReader) -> bool:
+    """Read one answer: status 200, and as many ranked rows as were asked for."""
+    top = (await reader.readuntil(b"\r\n\r\n")).lower()
+    length = int(top.split(b"content-length:")[1].split(b"\r\n")[0])
+    body = await reader.readexactly(length)
+    return top.split()[1] == b"200" and body.count(b'"rank":') == K
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,1 @@
+"""Answers over HTTP, and a page to ask on: parse, call, answer."""
