@@ -127,7 +127,7 @@ def test_the_model_and_an_epoch_see_the_weights():
     model = InGram(ModelConfig())
     bins = [model.message_graph(g).relations.kinds.tolist() for g in (plain, heavy)]
     assert bins[0] != bins[1]
-    epochs = [EmbeddingEpochs(g, PRESETS["default"]).prepare(1) for g in (plain, heavy)]
+    epochs = [EmbeddingEpochs(g, PRESETS["paper"]).prepare(1) for g in (plain, heavy)]
     bins = [epoch.graph.relations.kinds.tolist() for epoch in epochs]
     assert bins[0] != bins[1]
     assert (epochs[0].triples == epochs[1].triples).all()  # only the relation graph differs

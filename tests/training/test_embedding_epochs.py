@@ -11,13 +11,17 @@ from tests.tiny import tiny_run_config
 GRAPH = random_graph(0, 12, 3, 80)
 
 
+def margin(**changes):
+    return tiny_run_config(training__objective="margin", **changes)
+
+
 def facts_of(epoch):
     edges = epoch.graph.entities
     return edges.sources.tolist(), edges.kinds.tolist(), edges.pointers.tolist()
 
 
 def test_an_epoch_holds_its_targets_then_the_corruptions_of_each():
-    epoch = EmbeddingEpochs(GRAPH, tiny_run_config()).prepare(1)
+    epoch = EmbeddingEpochs(GRAPH, margin()).prepare(1)
     targets = epoch.positives
     assert targets == GRAPH.num_triples - int(0.75 * GRAPH.num_triples)
     assert epoch.triples.shape == (targets * (1 + 3), 3)
@@ -29,7 +33,7 @@ def test_an_epoch_holds_its_targets_then_the_corruptions_of_each():
 
 
 def test_an_epoch_depends_on_seed_and_number_alone():
-    config = tiny_run_config()
+    config = margin()
     first, second = EmbeddingEpochs(GRAPH, config), EmbeddingEpochs(GRAPH, config)
     second.prepare(1)
     second.prepare(2)
@@ -38,13 +42,13 @@ def test_an_epoch_depends_on_seed_and_number_alone():
     assert torch.equal(one.triples, same.triples)
     assert torch.equal(one.features.entities, same.features.entities)
     assert torch.equal(one.features.relations, same.features.relations)
-    other_seed = EmbeddingEpochs(GRAPH, tiny_run_config(training__seed=1)).prepare(3)
+    other_seed = EmbeddingEpochs(GRAPH, margin(training__seed=1)).prepare(3)
     assert not torch.equal(one.features.entities, other_seed.features.entities)
     assert facts_of(one) != facts_of(other_seed)
 
 
 def test_split_features_and_negatives_are_drawn_anew_each_epoch():
-    epochs = EmbeddingEpochs(GRAPH, tiny_run_config())
+    epochs = EmbeddingEpochs(GRAPH, margin())
     one, other = epochs.prepare(1), epochs.prepare(2)
     assert facts_of(one) != facts_of(other)
     assert not torch.equal(one.features.entities, other.features.entities)
@@ -53,33 +57,31 @@ def test_split_features_and_negatives_are_drawn_anew_each_epoch():
 
 def test_a_fixed_split_is_the_same_each_epoch_while_the_rest_is_drawn_anew():
     """Table 4, without the dynamic split."""
-    epochs = EmbeddingEpochs(GRAPH, tiny_run_config(training__dynamic_split=False))
+    epochs = EmbeddingEpochs(GRAPH, margin(training__dynamic_split=False))
     one, other = epochs.prepare(1), epochs.prepare(2)
     assert facts_of(one) == facts_of(other)
     count = one.positives
     assert torch.equal(one.triples[:count], other.triples[:count])
     assert not torch.equal(one.triples[count:], other.triples[count:])
     assert not torch.equal(one.features.entities, other.features.entities)
-    another = EmbeddingEpochs(
-        GRAPH, tiny_run_config(training__dynamic_split=False, training__seed=1)
-    )
+    another = EmbeddingEpochs(GRAPH, margin(training__dynamic_split=False, training__seed=1))
     assert facts_of(another.prepare(1)) != facts_of(one)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9])
 def test_the_share_of_facts_is_a_setting(share):
-    epoch = EmbeddingEpochs(GRAPH, tiny_run_config(training__message_share=share)).prepare(1)
+    epoch = EmbeddingEpochs(GRAPH, margin(training__message_share=share)).prepare(1)
     assert epoch.positives == GRAPH.num_triples - int(share * GRAPH.num_triples)
 
 
 def test_a_graph_that_leaves_nothing_to_predict_is_refused():
     with pytest.raises(SplitError, match="too sparse to train on"):
-        EmbeddingEpochs(graph_of([(0, 0, 1), (1, 0, 2)], 3, 1), tiny_run_config())
+        EmbeddingEpochs(graph_of([(0, 0, 1), (1, 0, 2)], 3, 1), margin())
 
 
 def test_the_relation_graph_of_an_epoch_is_that_of_its_facts():
-    epoch = EmbeddingEpochs(GRAPH, tiny_run_config()).prepare(1)
-    whole = EmbeddingEpochs(GRAPH, tiny_run_config(training__message_share=0.99)).prepare(1)
+    epoch = EmbeddingEpochs(GRAPH, margin()).prepare(1)
+    whole = EmbeddingEpochs(GRAPH, margin(training__message_share=0.99)).prepare(1)
     assert epoch.graph.relations.num_nodes == 6
     assert not np.array_equal(epoch.graph.relations.kinds, whole.graph.relations.kinds)
 
@@ -124,7 +126,7 @@ def test_cross_entropy_is_over_the_sum_of_the_scores_of_all_draws(draws):
 
 
 def test_with_several_draws_the_margin_is_between_sums_of_scores():
-    config = tiny_run_config(training__draws=2)
+    config = margin(training__draws=2)
     model, epoch = InGram(config.model), EmbeddingEpochs(GRAPH, config).prepare(1)
     with torch.no_grad():
         h, z = model(epoch.graph, epoch.features)

@@ -199,16 +199,31 @@ PAPER = Config(
     training=EmbeddingTraining(epochs=10_000, on_collapse="report"),
     evaluation=EmbeddingEvaluation(draws=1, features="chosen", ties="official"),
 )
+PRETRAIN_EMBEDDING = Config(
+    model=ModelConfig(relation_width=64, entity_width=64, entity_hidden=128),
+    training=EmbeddingTraining(
+        objective="cross-entropy",
+        epochs=4_000,
+        learning_rate=1e-3,
+        warmup=0.05,
+        decay=0.95,
+        averaging=0.99,
+        clip_norm=1.0,
+        keep="last",
+    ),
+    tasks=TaskConfig(cut=True),
+)
 PRESETS: dict[str, Config | QueryConfig] = {
     "default": Config(),
     "paper": PAPER,
     "ingram-q": QueryConfig(),
     "pretrain": QueryConfig(training=QueryTraining(epochs=800, validate_every=40, keep="last")),
+    "pretrain-embedding": PRETRAIN_EMBEDDING,
 }
 """``default`` is the embedding model, stable: several draws, and a collapse is recovered from.
 ``paper`` follows the published defaults and protocol: one draw, tested with the weights and draw
 chosen on validation. ``ingram-q`` is the query-conditioned model; ``pretrain`` the same over many
-graphs."""
+graphs, ``pretrain-embedding`` the embedding model over many."""
 
 
 def preset_config(name: str, settings: dict[str, Any]) -> Config | QueryConfig:
