@@ -167,3 +167,13 @@ def test_version_and_help():
     for verb in ("train", "evaluate", "embed", "predict", "demo"):
         assert verb in ingram("--help")
         assert "Usage" in ingram(verb, "--help")
+
+
+def test_embed_and_similar_take_a_graph_alone(tmp_path: Path):
+    file = tmp_path / "vectors.parquet"
+    ingram("embed", "world", "-o", file, "--draws", 2)
+    embeddings = Embeddings.load(file)
+    assert embeddings.width == 2 * 64
+    assert embeddings.made["seed"] == 0
+    near = json.loads(ingram("similar", "world", "--entity", "Kenya", "-k", 3, "--json"))
+    assert len(near) == 3

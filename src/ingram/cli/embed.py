@@ -7,13 +7,23 @@ from typing import Annotated, Any
 
 import typer
 
-from ingram.cli.options import Draws, FeatureSeed, Graph, Json, Run, Threads, use_threads
+from ingram.cli.options import (
+    Draws,
+    FeatureSeed,
+    GraphAfterRun,
+    Json,
+    Threads,
+    VectorsRunOrGraph,
+    run_and_graph,
+    use_threads,
+)
 from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import console, error_console, print_json, printable
 from ingram.datasets import open_graph
 from ingram.embeddings import Embeddings
 from ingram.errors import ConfigError
 from ingram.inference.applying import embedding_model, run_draws
+from ingram.inference.shipped import EMBEDDING
 from ingram.inference.updating import update
 from ingram.io.options import ReadOptions
 from ingram.io.vectors import FORMATS, want_vectors_path
@@ -21,9 +31,10 @@ from ingram.io.vectors import FORMATS, want_vectors_path
 
 @reads_a_graph
 def embed_command(
-    run: Run,
-    graph: Graph,
+    first: VectorsRunOrGraph,
     reading: ReadOptions,
+    second: GraphAfterRun = None,
+    *,
     output: Annotated[
         Path, typer.Option("-o", "--output", help=f"The file to write: {', '.join(FORMATS)}.")
     ],
@@ -47,6 +58,7 @@ def embed_command(
     as the model's.
     """
     use_threads(threads)
+    run, graph = run_and_graph(first, second, shipped=EMBEDDING)
     want_vectors_path(output)
     if old is not None and (draws is not None or seed is not None):
         raise ConfigError("an update keeps the draws and the seed of OLD; leave out both")

@@ -54,6 +54,14 @@ RunOrGraph = Annotated[
         metavar="[RUN]",
     ),
 ]
+VectorsRunOrGraph = Annotated[
+    Path,
+    typer.Argument(
+        help="A run directory or the name of shipped weights, if a graph follows; else the graph, "
+        "and the shipped weights [bold]zero-shot-embedding[/] give its vectors.",
+        metavar="[RUN]",
+    ),
+]
 GraphAfterRun = Annotated[
     Path | None,
     typer.Argument(
@@ -101,9 +109,11 @@ def want_folder(*paths: Path | None) -> None:
             raise ConfigError(f"{path}: no folder {path.parent} to write into")
 
 
-def run_and_graph(first: Path, second: Path | None) -> tuple[Path, Path]:
-    """One positional argument is a graph, two are a run and a graph."""
-    return (Path(ZERO_SHOT), first) if second is None else (first, second)
+def run_and_graph(
+    first: Path, second: Path | None, *, shipped: str = ZERO_SHOT
+) -> tuple[Path, Path]:
+    """One positional argument is a graph for ``shipped`` weights, two are a run and a graph."""
+    return (Path(shipped), first) if second is None else (first, second)
 
 
 def run_graph_and_triples(paths: list[Path]) -> tuple[Path, Path, Path]:

@@ -8,21 +8,32 @@ import typer
 from rich.table import Table
 
 from ingram.cli.names import meant, short
-from ingram.cli.options import Draws, FeatureSeed, Graph, Json, Run, Threads, use_threads
+from ingram.cli.options import (
+    Draws,
+    FeatureSeed,
+    GraphAfterRun,
+    Json,
+    Threads,
+    VectorsRunOrGraph,
+    run_and_graph,
+    use_threads,
+)
 from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import console, figure, named, print_json, printable
 from ingram.datasets import open_graph
 from ingram.errors import ConfigError
 from ingram.inference.applying import embedding_model, run_draws
+from ingram.inference.shipped import EMBEDDING
 from ingram.inference.similar import Neighbourhood
 from ingram.io.options import ReadOptions
 
 
 @reads_a_graph
 def similar_command(
-    run: Run,
-    graph: Graph,
+    first: VectorsRunOrGraph,
     reading: ReadOptions,
+    second: GraphAfterRun = None,
+    *,
     entity: Annotated[str | None, typer.Option(help="Entities like this one.")] = None,
     relation: Annotated[str | None, typer.Option(help="Relations like this one.")] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many.")] = 10,
@@ -44,6 +55,7 @@ def similar_command(
     else:
         raise ConfigError("give --entity or --relation, and one of them only")
     use_threads(threads)
+    run, graph = run_and_graph(first, second, shipped=EMBEDDING)
     model = embedding_model(run)
     facts = open_graph(graph, reading)
     label = meant(label, facts.entities if what == "entity" else facts.relations)

@@ -15,7 +15,7 @@ from ingram.errors import ConfigError
 from ingram.graph import KnowledgeGraph
 from ingram.inference.explaining import explain
 from ingram.inference.explanation import Explanation
-from ingram.inference.shipped import ZERO_SHOT, run_path
+from ingram.inference.shipped import EMBEDDING, ZERO_SHOT, run_path
 from ingram.models import InGram, InGramQ, load_model
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.config import Config
@@ -118,8 +118,8 @@ def embedding_model(run: str | Path) -> InGram:
     model = load_model(run_path(run))
     if isinstance(model, InGramQ):
         raise ConfigError(
-            f"{run} holds ingram-q, which answers questions and has no vectors; train with "
-            "--preset default for vectors, or use predict"
+            f"{run} holds ingram-q, which answers questions and has no vectors; take "
+            f"{EMBEDDING} or train with --preset default for vectors, or use predict"
         )
     return model
 
