@@ -26,9 +26,13 @@ def browser():
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        missing = "the package playwright is not installed"
+        missing = "the page is not tested: the package playwright is not installed"
     else:
-        missing = None if browser_path() else "no chromium is installed"
+        missing = (
+            None
+            if browser_path()
+            else "the page is not tested: no Chromium here (apt-get install chromium)"
+        )
     if missing:
         (pytest.fail if REQUIRED else pytest.skip)(missing)
     with sync_playwright() as playwright:
