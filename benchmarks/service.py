@@ -15,8 +15,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -55,7 +57,8 @@ def main(
         "p50 ms": round(float(p50), 1),
         "p99 ms": round(float(p99), 1),
         "max ms": round(1e3 * max(waits, default=np.nan), 1),
-        "errors": errors,
+        "errors": sum(errors.values()),
+        **errors,
     }
     print(json.dumps(result, indent=1))
 
@@ -82,40 +85,46 @@ def serving(run: Path, threads: int) -> Iterator[str]:
             service.send_signal(signal.SIGINT)
 
 
-async def ask_for(address: str, clients: int, seconds: float) -> tuple[list[float], int]:
-    """Seconds that each answer took, and how many requests got none."""
+async def ask_for(address: str, clients: int, seconds: float) -> tuple[list[float], Counter[str]]:
+    """Seconds that each answer took, and what went wrong how often."""
     until = time.perf_counter() + seconds
     asked = await asyncio.gather(*(client(address, seed, until) for seed in range(clients)))
-    return [wait for waits, _ in asked for wait in waits], sum(errors for _, errors in asked)
+    waits = [wait for waits, _ in asked for wait in waits]
+    return waits, sum((errors for _, errors in asked), Counter())
 
 
-async def client(address: str, seed: int, until: float) -> tuple[list[float], int]:
+async def client(address: str, seed: int, until: float) -> tuple[list[float], Counter[str]]:
     """One who asks again as soon as an answer is there."""
     host, port = urlsplit(address).hostname, urlsplit(address).port
-    questions, waits, errors = requests(f"{host}:{port}", seed), list[float](), 0
+    questions, waits, errors = requests(f"{host}:{port}", seed), list[float](), Counter[str]()
     while time.perf_counter() < until:
         try:
             reader, writer = await asyncio.open_connection(host, port)
             try:
                 while (began := time.perf_counter()) < until:
                     writer.write(next(questions))
-                    if await answer_is_good(reader):
+                    if (wrong := await fault(reader)) is None:
                         waits.append(time.perf_counter() - began)
                     else:
-                        errors += 1
+                        errors[wrong] += 1
             finally:
                 writer.close()
-        except (OSError, asyncio.IncompleteReadError):
-            errors += 1
+        except (OSError, asyncio.IncompleteReadError) as error:
+            errors[type(error).__name__] += 1
     return waits, errors
+
+
+@cache
+def facts() -> list[dict[str, Any]]:
+    """Of the graph that is served."""
+    return open_dataset("world").inference.labelled().to_dicts()
 
 
 def requests(host: str, seed: int) -> Iterator[bytes]:
     """Questions that facts of the graph answer, for heads and tails in turn, without end."""
-    facts = open_dataset("world").inference.labelled().to_dicts()
     rng = np.random.default_rng(seed)
     while True:
-        fact: dict[str, Any] = facts[rng.integers(len(facts))]
+        fact = facts()[rng.integers(len(facts()))]
         left_out = "head" if rng.random() < 0.5 else "tail"
         question = {name: label for name, label in fact.items() if name != left_out}
         body = json.dumps({"questions": [question], "k": K}).encode()
@@ -123,12 +132,15 @@ def requests(host: str, seed: int) -> Iterator[bytes]:
         yield f"{top}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-async def answer_is_good(reader: asyncio.StreamReader) -> bool:
-    """Read one answer: status 200, and as many ranked rows as were asked for."""
+async def fault(reader: asyncio.StreamReader) -> str | None:
+    """Read one answer; what is wrong with it, unless it is 200 with as many rows as were wanted."""
     top = (await reader.readuntil(b"\r\n\r\n")).lower()
     length = int(top.split(b"content-length:")[1].split(b"\r\n")[0])
     body = await reader.readexactly(length)
-    return top.split()[1] == b"200" and body.count(b'"rank":') == K
+    if top.split()[1] != b"200":
+        return body.decode()
+    rows = body.count(b'"rank":')
+    return None if rows == K else f"{rows} rows"
 
 
 if __name__ == "__main__":

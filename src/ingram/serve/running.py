@@ -19,6 +19,9 @@ from ingram.errors import ConfigError
 from ingram.serve.limits import Limits
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+KEPT = 75
+"""Seconds that a connection stays open between requests: longer than clients and proxies keep
+theirs, so that none of them sends a request into one that is being closed."""
 
 
 def is_loopback(host: str) -> bool:
@@ -76,6 +79,7 @@ def server_of(app: ASGIApp, limits: Limits, ready: Callable[[], None]) -> uvicor
         access_log=False,
         server_header=False,
         limit_concurrency=limits.connections,
+        timeout_keep_alive=KEPT,
         timeout_graceful_shutdown=math.ceil(limits.seconds),
     )
     return _Server(config, ready)
