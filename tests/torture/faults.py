@@ -8,6 +8,7 @@ import random
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,7 @@ def go_on(run: RunDirectory, config) -> None:
     train(DATASET, config, run, resume=resume)
 
 
+@cache
 def straight(kind: str):
     """What a run leaves that was left alone, and how often it called the disk."""
     with tempfile.TemporaryDirectory() as folder:
