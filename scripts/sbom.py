@@ -32,7 +32,7 @@ def bill() -> dict[str, Any]:
     roots = {
         "required": project["dependencies"],
         "optional": [line for name, lines in extras.items() if name != "dev" for line in lines],
-        "excluded": extras["dev"],
+        "excluded": [line for line in extras["dev"] if not line.startswith("ingram[")],
     }
     found: dict[str, tuple[Distribution, str, set[str]]] = {}
     for scope in SCOPES:
