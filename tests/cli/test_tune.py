@@ -14,7 +14,6 @@ from ingram.training import PRESETS, load_config
 from ingram.training.steps import Steps
 
 optuna = pytest.importorskip("optuna")
-pytestmark = pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 QUICK = ("--epochs", 2, "--set", "training.validate_every=1", "--threads", 1, "--json")
 
 

@@ -71,7 +71,9 @@ def finished(run: RunDirectory) -> bool:
         return reached(run) >= run.config().training.epochs
     if ended in ENDED:
         return True
-    return (run.path / "config.yaml").exists() and not run.can_resume()
+    if not (run.path / "config.yaml").exists() or run.checkpoints():
+        return False  # resuming finds out, and loses nothing
+    return not run.can_resume() or reached(run) >= run.config().training.epochs
 
 
 @dataclass(frozen=True)

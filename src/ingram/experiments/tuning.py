@@ -9,6 +9,7 @@ report.html   history, importance, trials
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -226,4 +227,5 @@ def optuna_package() -> Any:
             'tuning needs optuna, which is not installed: pip install "ingram[tune]"'
         ) from error
     logging.getLogger("optuna").setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
     return optuna
