@@ -66,8 +66,9 @@ def test_relations_lists_draws_and_writes(place, tmp_path):
     assert (tmp_path / "g.svg").read_text().startswith("<svg")
     assert "Strongest affinities" in (tmp_path / "g.html").read_text()
     text = ingram("relations", graph, "--train", train, "--run", place / "vectors")
-    assert "by vectors" in text
-    assert "by affinities" in ingram("relations", graph, "--train", train)
+    assert "by vectors" in " ".join(text.split())  # a long title is broken
+    text = ingram("relations", graph, "--train", train)
+    assert "by affinities" in " ".join(text.split())
     assert "read backwards" in ingram("relations", graph)
 
 
