@@ -39,7 +39,7 @@ def test_explaining_runs(folder, capsys):
     commands, printed = run_page("explaining.md", capsys)
     assert commands == 6
     assert "1. Kenya " in printed
-    assert "by affinities" in printed
+    assert "by affinities" in " ".join(printed.split())  # a long title is broken
     assert {"why.html", "why.svg", "relations.graphml", "relations.html"} <= {
         p.name for p in folder.iterdir()
     }
