@@ -35,6 +35,26 @@ def test_asking_runs(capsys):
     assert len(Path("scores.jsonl").read_text().splitlines()) == 2
 
 
+def test_explaining_runs(folder, capsys):
+    commands, printed = run_page("explaining.md", capsys)
+    assert commands == 6
+    assert "1. Kenya " in printed
+    assert "by affinities" in " ".join(printed.split())  # a long title is broken
+    assert {"why.html", "why.svg", "relations.graphml", "relations.html"} <= {
+        p.name for p in folder.iterdir()
+    }
+
+
+def test_vectors_runs(capsys):
+    commands, printed = run_page("vectors.md", capsys, {"--epochs 1000": SMALL})
+    assert commands == 9
+    assert "in the right part of the world" in printed
+    assert "facts changed about 2 entities" in printed
+    assert "best answers" in printed
+    scores = set(re.findall(r"^\w+ \d+ (tensor.*)$", printed, re.MULTILINE))
+    assert len(scores) == 1  # of four formats
+
+
 def test_generate_runs(folder, capsys):
     commands, printed = run_page("generate.md", capsys)
     assert commands == 9
@@ -50,7 +70,16 @@ def options_of(command) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "page", ["asking.md", "experiments.md", "generate.md", "quickstart.md", "your-graph.md"]
+    "page",
+    [
+        "asking.md",
+        "experiments.md",
+        "explaining.md",
+        "generate.md",
+        "quickstart.md",
+        "vectors.md",
+        "your-graph.md",
+    ],
 )
 def test_every_option_named_exists(page):
     named = set(re.findall(r"(?<![\w-])(--[a-z][a-z-]+)", text_of(page)))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 import torch
 
 from ingram.graph import Dataset
+from ingram.io.atomic import write_text
 from ingram.models import InGram, InGramQ, ModelConfig, QueryModelConfig
 from ingram.models.base import Model
 from ingram.models.features import Features
-from ingram.training.config import PRESETS, Config, QueryConfig
+from ingram.training.checkpoints import RunDirectory
+from ingram.training.config import PRESETS, Config, QueryConfig, dump_config
 from tests.strategies import random_graph
 
 M = TypeVar("M", bound=Model)
@@ -93,6 +96,16 @@ def tiny_run_config(preset: str = "default", **changes) -> Config:
         **{key.replace("__", "."): value for key, value in changes.items()},
     }
     return PRESETS[preset].with_settings(settings)
+
+
+def untrained_run(path: Path, config: Config | QueryConfig, seed: int = 0) -> Path:
+    """A run directory with weights as they are drawn."""
+    run = RunDirectory(path)
+    run.make()
+    write_text(run.inside("config.yaml"), dump_config(config))
+    kind = InGramQ if isinstance(config, QueryConfig) else InGram
+    kind(config.model, seed=seed).save(run.model_path, {})
+    return path
 
 
 def tiny_query_config(preset: str = "ingram-q", **changes) -> QueryConfig:

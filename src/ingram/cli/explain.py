@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import polars as pl
 import typer
 
 from ingram.cli.names import meant, short
@@ -19,7 +20,7 @@ from ingram.cli.options import (
     want_folder,
 )
 from ingram.cli.reading import reads_a_graph
-from ingram.cli.screen import console, note, plain_table, print_json
+from ingram.cli.screen import console, figure, note, plain_table, print_json, printable
 from ingram.datasets import open_graph
 from ingram.experiments.explanation_page import explanation_page, explanation_picture, verdict
 from ingram.experiments.figures import svg
@@ -71,9 +72,21 @@ def explain_command(
     if as_json:
         print_json(found.as_dict())
         return
-    note(verdict(found, short))
+    console.print(printable(verdict(found, short)), soft_wrap=True)
     shown = tables(found, short)
-    if "paths" not in shown:
-        note("no path of the length the model follows carries it")
+    paths = shown.pop("paths", None)
+    if paths is None:
+        note("no path between the two carries it")
+    else:
+        _print_paths(paths)
     for title, table in shown.items():
         console.print(plain_table(title, table))
+
+
+def _print_paths(paths: pl.DataFrame) -> None:
+    """A path a line, as it is too long for a column; its figures below it."""
+    for number, row in enumerate(paths.iter_rows(named=True), 1):
+        path = printable(f"{number}. {row.pop('path')}")
+        console.print(path, highlight=False, soft_wrap=True)
+        values = [f"{k}: {v if isinstance(v, str) else figure(v)}" for k, v in row.items()]
+        console.print(printable("   " + "; ".join(values)), style="dim", soft_wrap=True)

@@ -105,7 +105,12 @@ def plain_table(title: str, table: pl.DataFrame, *, whole: bool = False) -> Tabl
 
     whole: figures are not broken where the screen is narrow, and lines between columns left out.
     """
-    shown = Table(title=printable(title), title_justify="left", header_style="bold")
+    shown = Table(
+        title=printable(title),
+        title_justify="left",
+        header_style="bold",
+        min_width=min(len(title), 60),  # a title breaks at the table's width
+    )
     if whole:
         shown.box, shown.pad_edge, shown.collapse_padding = SIMPLE_HEAD, False, True
     for i, (name, kind) in enumerate(table.schema.items()):

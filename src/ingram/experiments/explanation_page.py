@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from ingram.experiments.figures import ACCENT, FAINT, LINE, shown, svg
 from ingram.experiments.pages import escape, html_table, page
 from ingram.inference.explanation import Explanation, Name, Path, tables
 
-Places = dict[str, tuple[float, float]]
-
 
 def explanation_picture(explanation: Explanation, name: Name = str) -> Figure:
-    """Paths as lines from head to tail, the thicker the stronger; attention as bars below."""
+    """The prediction, below it a row for each path, the thicker the stronger; then attention."""
     paths, looks = explanation.paths, explanation.neighbours
-    heights = [1.2 + 0.75 * max(len(paths), 1), 0.3 * len(looks) + 0.4][: 2 if looks else 1]
-    figure = Figure(figsize=(9, sum(heights)), layout="constrained")
+    heights = [0.9 * (1 + len(paths)), 0.3 * len(looks) + 0.4][: 2 if looks else 1]
+    width = max([2, *(len(path.steps) for path in paths)])
+    figure = Figure(figsize=(3 + 2.4 * width, sum(heights)), layout="constrained")
     axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
     _draw_paths(axes[0], explanation, name)
     if looks:
@@ -26,42 +26,20 @@ def explanation_picture(explanation: Explanation, name: Name = str) -> Figure:
 
 def _draw_paths(axes: Axes, explanation: Explanation, name: Name) -> None:
     axes.set_axis_off()
-    places = _places(explanation)
-    top = max((_strength(path) for path in explanation.paths), default=0.0) or 1.0
-    drawn = set()
-    for path in explanation.paths:
-        strength = _strength(path) / top
-        for step in path.steps:
-            if (step.fact, step.forward) in drawn:
-                continue
-            drawn.add((step.fact, step.forward))
-            head, _, tail = step.fact
-            _arrow(axes, places[head], places[tail], name(step.relation), strength)
-    first, last = places[explanation.head], places[explanation.tail]
-    _arrow(axes, first, last, f"{name(explanation.relation)}?", 0.3, predicted=True)
-    for label, (x, y) in places.items():
-        end = label in (explanation.head, explanation.tail)
-        axes.text(
-            x, y, shown(name(label)), ha="center", va="center", fontsize=9, parse_math=False,
-            zorder=3,
-            bbox={"boxstyle": "round,pad=0.35", "facecolor": "white",
-                  "edgecolor": ACCENT if end else LINE},
-        )  # fmt: skip
-    low, high = min(y for _, y in places.values()), max(y for _, y in places.values())
+    e = explanation
+    first, last = _box(axes, 0, 0, name(e.head), ACCENT), _box(axes, 1, 0, name(e.tail), ACCENT)
+    _arrow(axes, first, last, f"{name(e.relation)}?", ACCENT, 1.5, "--")
+    top = max((_strength(path) for path in e.paths), default=0.0) or 1.0
+    for row, path in enumerate(e.paths, 1):
+        width = 0.8 + 3 * max(_strength(path), 0) / top
+        here = _box(axes, 0, -row, name(e.head), LINE)
+        for i, step in enumerate(path.steps, 1):
+            there = _box(axes, i / len(path.steps), -row, name(step.target), LINE)
+            ends = (here, there) if step.forward else (there, here)
+            _arrow(axes, *ends, name(step.relation), LINE, width, "-")
+            here = there
     axes.set_xlim(-0.15, 1.15)
-    axes.set_ylim(low - 1.1, high + 0.5)
-
-
-def _places(explanation: Explanation) -> Places:
-    """Head left, tail right, what lies between by the first path that names it; paths downward."""
-    count = len(explanation.paths)
-    middle = -(count - 1) / 2
-    places: Places = {explanation.head: (0.0, middle)}
-    places.setdefault(explanation.tail, (1.0, middle))
-    for row, path in enumerate(explanation.paths):
-        for i, step in enumerate(path.steps[:-1], 1):
-            places.setdefault(step.target, (i / len(path.steps), -float(row)))
-    return places
+    axes.set_ylim(-len(e.paths) - 0.5, 0.6)
 
 
 def _strength(path: Path) -> float:
@@ -70,30 +48,27 @@ def _strength(path: Path) -> float:
     return path.evidence.share if path.evidence is not None else 1.0
 
 
-def _arrow(
-    axes: Axes,
-    start: tuple[float, float],
-    stop: tuple[float, float],
-    label: str,
-    strength: float,
-    *,
-    predicted: bool = False,
-) -> None:
-    style = f"arc3,rad={0.35 if predicted else 0.0}"
-    axes.annotate(
-        "", xy=stop, xytext=start, zorder=1,
-        arrowprops={
-            "arrowstyle": "-|>", "color": ACCENT if predicted else LINE, "connectionstyle": style,
-            "linewidth": 0.6 + 3 * max(strength, 0.0), "shrinkA": 22, "shrinkB": 22,
-            "linestyle": "--" if predicted else "-",
-        },
+def _box(axes: Axes, x: float, y: float, text: str, colour: str) -> Text:
+    return axes.text(
+        x, y, shown(text, 26), ha="center", va="center", fontsize=9, parse_math=False, zorder=3,
+        bbox={"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": colour},
     )  # fmt: skip
-    x, y = (start[0] + stop[0]) / 2, (start[1] + stop[1]) / 2
-    below = 0.85 + abs(start[1]) if predicted else 0.0
+
+
+def _arrow(
+    axes: Axes, start: Text, stop: Text, text: str, colour: str, width: float, line: str
+) -> None:
+    """Between two boxes of a row, from edge to edge; the text stands above."""
+    (x, y), (other, _) = start.get_position(), stop.get_position()
+    shrink = [8 + 2.8 * len(box.get_text()) for box in (start, stop)]  # points, at this font size
+    axes.annotate(
+        "", xy=(other, y), xytext=(x, y), zorder=1,
+        arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": width, "linestyle": line,
+                    "shrinkA": shrink[0], "shrinkB": shrink[1]},
+    )  # fmt: skip
     axes.text(
-        x, y - below, shown(label), ha="center", va="center", fontsize=8, parse_math=False,
-        color=ACCENT if predicted else LINE, zorder=2,
-        bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"},
+        (x + other) / 2, y + 0.24, shown(text), ha="center", va="center", fontsize=8,
+        color=colour, parse_math=False, zorder=2,
     )  # fmt: skip
 
 

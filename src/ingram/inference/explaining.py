@@ -1,13 +1,15 @@
 """Why a model predicts a triple: what carries the prediction, and what the graph itself says.
 
-The query-conditioned model answers along paths from head to tail: an edge counts as much as the
-score would fall, to first order, if its messages were turned down. The embedding model is asked
+The query-conditioned model answers along paths from head to tail: the gradient of the score with
+respect to a factor on each edge's messages proposes paths, and taking their messages away tells how
+much the score rests on them. The embedding model is asked
 where its last layers look. Both get the paths' patterns counted elsewhere in the graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from torch import Tensor
 from ingram.graph import KnowledgeGraph
 from ingram.inference.attention import looks
 from ingram.inference.explanation import Explanation, Path, step
-from ingram.inference.paths import Floats, Walk, best_paths
+from ingram.inference.paths import Floats, Walk, best_paths, without
 from ingram.inference.patterns import Evidence, Patterns
 from ingram.kernels.adjacency import Adjacency, entity_adjacency
 from ingram.models import InGram, InGramQ
@@ -25,6 +27,8 @@ from ingram.models.ingram_q import Messages, QueryGraph
 
 EDGES = 2**16
 """Edges whose messages are held at once."""
+PROPOSED = 20
+"""Paths that are tried beyond those asked for."""
 LOOKED_AT = 3
 """Steps of the paths whose patterns are counted for the embedding model."""
 
@@ -48,10 +52,7 @@ def explain(
     more: dict[str, Any] = {}
     if isinstance(model, InGramQ):
         edges = model.query_graph(graph)
-        scores, gains = edge_importance(model, edges, h, r, t)
-        longest = model.config.entity_layers
-        walks = best_paths(edges.entities, gains, h, t, longest, count)
-        walks = [walk for walk in walks if walk.weight > 0]
+        scores, walks = strongest_paths(model, edges, h, r, t, count)
         paths = [*_paths(graph, edges.entities, walks, (h, r, t))]
     else:
         embeddings = model.embed(graph, seed=seed, draws=draws)
@@ -65,6 +66,31 @@ def explain(
         model.name, head, relation, tail, float(scores[t]), 1 + int(open_.sum()), bool(t in known),
         tuple(paths), **more,
     )  # fmt: skip
+
+
+def strongest_paths(
+    model: InGramQ, graph: QueryGraph, head: int, relation: int, tail: int, count: int
+) -> tuple[Tensor, list[Walk]]:
+    """Scores of all tails (n,), and the paths without which the score of ``tail`` falls most.
+
+    Gradients propose paths; the model is then asked again without the messages along each. The
+    weight is the fall for each fact, so that a path does not win by its length. Gradients alone
+    mislead where two ways lead to the tail: turning down either by a little changes nothing.
+    """
+    scores, gains = edge_importance(model, graph, head, relation, tail)
+    longest = model.config.entity_layers
+    proposed = best_paths(graph.entities, gains, head, tail, longest, PROPOSED + count)
+    asked = torch.tensor([relation], device=model.query.device)
+    anchor, row = torch.full_like(asked, head), torch.zeros_like(asked)
+    m, walks = graph.relations.num_nodes // 2, []
+    with torch.no_grad():
+        seen = model.relation_states(graph, asked)
+        for walk in proposed:
+            left = QueryGraph(without(graph.entities, walk, m), graph.relations)
+            fall = scores[tail] - model.entity_scores(left, seen, row, anchor)[0, tail]
+            walks.append(replace(walk, weight=float(fall) / len(walk.edges)))
+    walks = [walk for walk in walks if walk.weight > 0]
+    return scores, sorted(walks, key=lambda walk: -walk.weight)[:count]
 
 
 def edge_importance(
@@ -110,7 +136,8 @@ def likely_paths(graph: KnowledgeGraph, triple: tuple[int, int, int], count: int
     """
     edges = entity_adjacency(graph.triples, graph.num_entities, graph.num_relations)
     degrees = np.diff(edges.pointers.numpy())
-    gains = -np.log(np.maximum(degrees[edges.sources.numpy()], 1))
+    sources = edges.sources.numpy()
+    gains = np.where(sources == triple[0], 0, -np.log(np.maximum(degrees[sources], 1)))
     walks = best_paths(edges, gains, triple[0], triple[2], LOOKED_AT, 10 * count)
     paths = [Path(p.steps, None, p.evidence) for p in _paths(graph, edges, walks, triple)]
 

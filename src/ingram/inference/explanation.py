@@ -38,8 +38,8 @@ class Step:
 class Path:
     """Facts from head to tail.
 
-    weight: the least of its edges' importances; None where the model weighs no paths. evidence:
-    None where the path is the predicted fact itself.
+    weight: how far the score falls without them, for each; None where the model weighs no paths.
+    evidence: None where the path is the predicted fact itself.
     """
 
     steps: tuple[Step, ...]
@@ -107,13 +107,15 @@ def tables(explanation: Explanation, name: Name = str) -> dict[str, pl.DataFrame
             {
                 "path": path.words(name),
                 "weight": path.weight,
+                "score without it": path.weight
+                and explanation.score - path.weight * len(path.steps),
                 f"elsewhere, with {relation}": _elsewhere(path.evidence),
             }
             for path in explanation.paths
         ]
     )
     if explanation.paths and explanation.paths[0].weight is None:
-        paths = paths.drop("weight")
+        paths = paths.drop("weight", "score without it")
     neighbours = pl.DataFrame(
         [{"fact": n.words(name), "attention": n.attention} for n in explanation.neighbours]
     )

@@ -164,7 +164,7 @@ def _write_numpy(path: Path, tables: Tables, about: dict[str, Any]) -> None:
 
 def _read_numpy(path: Path) -> tuple[Tables, dict[str, Any]]:
     check_numpy(path)
-    with np.load(path) as arrays:
+    with path.open("rb") as file, np.load(file) as arrays:
         held = {name: arrays[name] for name in arrays.files}
     about = json.loads(str(held.pop("about")))
     labels = {
