@@ -94,7 +94,8 @@ class Embeddings(GraphScorer):
         for own, other in zip(vocabularies, (graph.entities, graph.relations), strict=True):
             if not own.labels.equals(other.labels):
                 raise EmbeddingsError(f"{path}: its {own.what} labels are not those of the graph")
-        vectors = [torch.from_numpy(table.vectors) for table in (entities, relations)]
+        # torch's own memory: a product's last bit may hang on where a file's bytes happened to lie.
+        vectors = [torch.tensor(table.vectors) for table in (entities, relations)]
         try:
             return cls(vectors[0], vectors[1], graph, made, _basis(entities, relations, made))
         except DivergedError as error:
