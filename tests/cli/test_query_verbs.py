@@ -61,7 +61,7 @@ def epochs_of(path: Path) -> list[int]:
 def test_train_leaves_a_run_of_the_query_conditioned_model(run: Path):
     assert {p.name for p in run.iterdir()} == {
         "config.yaml", "model.safetensors", "metrics.jsonl", "report.html", "checkpoints",
-        "calibration.json",
+        "metrics.csv", "calibration.json", "outcome.json",
     }  # fmt: skip
     assert epochs_of(run) == [2, 4]
     assert isinstance(load_model(run), InGramQ)

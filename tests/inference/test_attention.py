@@ -27,7 +27,8 @@ def test_the_weights_are_those_that_make_a_layers_output(switch, graph):
         layer: EntityLayer = model.entity_layers[-1]
         whole = layer(h, z, edges.entities, inner)
         kinds_of = z if layer.mean_loop else torch.cat([z, layer.loop.expand(2, 1, -1)], dim=1)
-        nodes, kinds = layer._projected(h, kinds_of, inner, None)
+        parts = layer.projected(h, kinds_of, inner)
+        nodes, kinds = (part.permute(1, 2, 3, 0, 4) for part in parts)  # (S, rows, parts, H, D)
         for v in range(graph.num_entities):
             weights = layer.attention_into(v, h, z, edges.entities, inner)
             own = edges.entities.rows(v, v + 1)
@@ -51,7 +52,7 @@ def test_the_same_of_relations(graph):
         z, inner = model.before_last_relation_layer(edges, features.relations)
         layer: RelationLayer = model.relation_layers[-1]
         whole = layer(z, edges, inner)
-        nodes = layer._projected(z, inner)
+        nodes = layer.projected(z, None, inner)[0].permute(1, 2, 3, 0, 4)
         for r in range(2 * graph.num_relations):
             own = edges.rows(r, r + 1)
             if not own.num_edges:
