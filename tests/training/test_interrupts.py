@@ -21,7 +21,11 @@ class Signal(Listener):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_run_that_is_terminated_saves_and_resumes_exactly(number, tmp_path):
     run_in(tmp_path / "straight")
-    outcome = run_in(tmp_path / "run", listener=Signal(number))
+    before = signal.signal(number, signal.SIG_DFL)  # nohup ignores SIGHUP, and so would the run
+    try:
+        outcome = run_in(tmp_path / "run", listener=Signal(number))
+    finally:
+        signal.signal(number, before)
     assert (outcome.stopped, outcome.epoch) == ("terminated", 6)
     run_in(tmp_path / "run", resume=True)
     assert traces(tmp_path / "run") == traces(tmp_path / "straight")
