@@ -8,6 +8,7 @@ from ingram.errors import TriplesError, UnknownLabelError
 from ingram.graph import (
     Dataset,
     KnowledgeGraph,
+    distinct,
     triple_keys,
     with_inverses,
 )
@@ -57,6 +58,17 @@ def test_inverses_follow_the_triples_with_the_relation_moved_by_m(graph):
 def test_keys_tell_triples_apart(graph):
     keys = triple_keys(graph.triples, graph.num_entities, graph.num_relations)
     assert len(set(keys.tolist())) == graph.num_triples
+
+
+@given(st.lists(st.integers(0, 2**63 - 1)))
+def test_distinct_keys_are_sorted_and_stand_once(keys):
+    assert distinct(np.array(keys, np.int64)).tolist() == sorted(set(keys))
+
+
+@given(graphs())
+def test_degrees_count_the_ends_of_triples(graph):
+    ends = [v for h, _, t in graph.triples.tolist() for v in (h, t)]
+    assert graph.degrees().tolist() == [ends.count(v) for v in range(graph.num_entities)]
 
 
 def test_a_graph_too_large_for_keys_is_refused():

@@ -76,6 +76,10 @@ class KnowledgeGraph:
     def num_triples(self) -> int:
         return len(self.triples)
 
+    def degrees(self) -> Ids:
+        """(n,) how many ends of triples each entity is."""
+        return np.bincount(self.triples[:, [0, 2]].ravel(), minlength=self.num_entities)
+
     def __repr__(self) -> str:
         return (
             f"KnowledgeGraph({self.num_entities:,} entities, {self.num_relations:,} relations, "
@@ -191,6 +195,15 @@ def triple_keys(triples: Ids, num_entities: int, num_relations: int) -> Ids:
         )
     keys: Ids = (triples[:, 0] * num_relations + triples[:, 1]) * num_entities + triples[:, 2]
     return keys
+
+
+def distinct(keys: Ids) -> Ids:
+    """Sorted, each once: by sorting alone, where numpy's unique hashes first, ten times slower."""
+    keys = np.sort(keys)
+    new = np.ones(len(keys), np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    once: Ids = keys[new]
+    return once
 
 
 @dataclass(frozen=True)

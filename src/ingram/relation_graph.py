@@ -188,16 +188,10 @@ def _shares(
     entities: Ids, relations: Ids, times: Weights, num_entities: int, num_relations: int
 ) -> Sparse:
     """D^-1 E: for each entity its relations, once each, and their part of its triples."""
-    starts = np.zeros(num_entities + 1, np.int64)
-    for v in entities:
-        starts[v + 1] += 1
-    starts = np.cumsum(starts)
-    free = starts[:-1].copy()
+    starts, places = _sorted(entities, num_entities)
     kinds, shares = np.empty(len(entities), np.int64), np.empty(len(entities))
     for i in range(len(entities)):
-        slot = free[entities[i]]
-        free[entities[i]] = slot + 1
-        kinds[slot], shares[slot] = relations[i], times[i]
+        kinds[places[i]], shares[places[i]] = relations[i], times[i]
     pointers = np.zeros(num_entities + 1, np.int64)
     place = np.full(num_relations, -1)
     size = 0
@@ -218,18 +212,27 @@ def _shares(
 
 @compiled
 def _transposed(pointers: Ids, kinds: Ids, shares: Weights, num_relations: int) -> Sparse:
-    firsts = np.zeros(num_relations + 1, np.int64)
-    for k in kinds:
-        firsts[k + 1] += 1
-    firsts = np.cumsum(firsts)
-    free = firsts[:-1].copy()
+    firsts, places = _sorted(kinds, num_relations)
     members, of_members = np.empty(len(kinds), np.int64), np.empty(len(kinds))
     for v in range(len(pointers) - 1):
         for e in range(pointers[v], pointers[v + 1]):
-            slot = free[kinds[e]]
-            free[kinds[e]] = slot + 1
-            members[slot], of_members[slot] = v, shares[e]
+            members[places[e]], of_members[places[e]] = v, shares[e]
     return firsts, members, of_members
+
+
+@compiled
+def _sorted(keys: Ids, count: int) -> tuple[Ids, Ids]:
+    """Where each of ``count`` keys begins when they are sorted, and the place of each, stably."""
+    firsts = np.zeros(count + 1, np.int64)
+    for k in keys:
+        firsts[k + 1] += 1
+    firsts = np.cumsum(firsts)
+    free = firsts[:-1].copy()
+    places = np.empty(len(keys), np.int64)
+    for i in range(len(keys)):
+        places[i] = free[keys[i]]
+        free[keys[i]] += 1
+    return firsts, places
 
 
 @compiled

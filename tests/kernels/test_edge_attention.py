@@ -9,27 +9,19 @@ from hypothesis import strategies as st
 from ingram.kernels import parallel
 from ingram.kernels.adjacency import group_by_destination
 from ingram.kernels.edge_attention import edge_attention
+from tests.agreement import TOLERANCE, assert_agree, forward_and_gradients
 from tests.strategies import AttentionCase, attention_cases
 
 FORMS = [(True, False), (False, True), (True, True), (False, False)]
-TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4}
 
 
-def forward_and_gradients(case: AttentionCase, backend: str):
-    """Output and the gradient of each tensor, for a fixed direction."""
-    inputs = [None if t is None else t.clone().requires_grad_() for t in case.tensors]
-    out = edge_attention(*inputs, case.edges, mean_loop=case.mean_loop, backend=backend)
-    direction = torch.linspace(-1, 1, out.numel(), dtype=out.dtype).view_as(out)
-    present = [t for t in inputs if t is not None]
-    return [out.detach(), *torch.autograd.grad((out * direction).sum(), present)]
+def both_ways(case: AttentionCase, backend: str):
+    """Output and gradients of a case."""
 
+    def form(*tensors):
+        return edge_attention(*tensors, case.edges, mean_loop=case.mean_loop, backend=backend)
 
-def assert_agree(found, wanted, tolerance):
-    """Relative to the largest number of each array: a sum of terms is as good as its terms."""
-    for one, other in zip(found, wanted, strict=True):
-        assert one.dtype == other.dtype
-        scale = max(1.0, other.abs().max().item())
-        torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance * scale)
+    return forward_and_gradients(form, case.tensors)
 
 
 # Kinds and bias at once are no layer's form: float64 is enough for them.
@@ -41,7 +33,7 @@ CASES = [(t, *f) for t in TOLERANCE for f in FORMS if f != (True, True) or t == 
 @given(data=st.data())
 def test_fused_and_plain_agree(dtype, kinds, bias, data):
     case = data.draw(attention_cases(dtype, kinds=kinds, bias=bias))
-    fused, plain = (forward_and_gradients(case, backend) for backend in ("fused", "plain"))
+    fused, plain = (both_ways(case, backend) for backend in ("fused", "plain"))
     assert_agree(fused, plain, TOLERANCE[dtype])
 
 
@@ -90,7 +82,7 @@ def test_logits_of_any_size_are_weighed_without_overflow(backend):
     case = random_case(torch.float32)
     huge = (*(t * 1e4 for t in case.tensors[:3]), None)
     case = AttentionCase(huge, case.edges, case.mean_loop)
-    for array in forward_and_gradients(case, backend):
+    for array in both_ways(case, backend):
         assert array.isfinite().all()
 
 
@@ -161,10 +153,10 @@ def test_the_same_inputs_give_the_same_bits_on_any_number_of_threads(
         dtype, draws=3, nodes=30, heads=4, width=11, edges=300, kinds=kinds, bias=bias
     )
     threads(1)
-    once = forward_and_gradients(case, "fused")
+    once = both_ways(case, "fused")
     for count in (1, 2, 5):
         threads(count)
-        for one, other in zip(forward_and_gradients(case, "fused"), once, strict=True):
+        for one, other in zip(both_ways(case, "fused"), once, strict=True):
             assert torch.equal(one, other)
 
 
@@ -174,9 +166,7 @@ def test_strided_inputs_are_taken_as_they_are():
     wide = [torch.cat([t, t], dim=-1)[..., : t.shape[-1]] for t in case.tensors[:3]]
     assert not wide[0].is_contiguous()
     strided = AttentionCase((*wide, None), case.edges, case.mean_loop)
-    for one, other in zip(
-        forward_and_gradients(strided, "fused"), forward_and_gradients(case, "fused"), strict=True
-    ):
+    for one, other in zip(both_ways(strided, "fused"), both_ways(case, "fused"), strict=True):
         torch.testing.assert_close(one, other)
 
 

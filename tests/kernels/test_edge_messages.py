@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from ingram.kernels import parallel
 from ingram.kernels.adjacency import Adjacency, group_by_destination
 from ingram.kernels.edge_messages import edge_messages
+from tests.agreement import TOLERANCE, assert_agree, forward_and_gradients
 from tests.strategies import MessageCase, message_cases
 
-TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4}
 BACKENDS = ["fused", "plain"]
 
 
@@ -23,27 +23,20 @@ def messages(case: MessageCase, backend: str):
     )
 
 
-def forward_and_gradients(case: MessageCase, backend: str):
-    """Output and the gradients of states and weights, for a fixed direction."""
-    inputs = [t.detach().clone().requires_grad_() for t in (case.states, case.weights)]
-    out = messages(replace(case, states=inputs[0], weights=inputs[1]), backend)
-    direction = torch.linspace(-1, 1, out.numel(), dtype=out.dtype).view_as(out)
-    return [out.detach(), *torch.autograd.grad((out * direction).sum(), inputs)]
+def both_ways(case: MessageCase, backend: str):
+    """Output and the gradients of states and weights."""
 
+    def form(states, weights):
+        return messages(replace(case, states=states, weights=weights), backend)
 
-def assert_agree(found, wanted, tolerance):
-    """Relative to the largest number of each array: a sum of terms is as good as its terms."""
-    for one, other in zip(found, wanted, strict=True):
-        assert one.dtype == other.dtype
-        scale = max([1.0, *other.abs().flatten().tolist()])
-        torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance * scale)
+    return forward_and_gradients(form, (case.states, case.weights))
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 @given(data=st.data())
 def test_fused_and_plain_agree(dtype, data):
     case = data.draw(message_cases(dtype))
-    fused, plain = (forward_and_gradients(case, backend) for backend in BACKENDS)
+    fused, plain = (both_ways(case, backend) for backend in BACKENDS)
     assert_agree(fused, plain, TOLERANCE[dtype])
 
 
@@ -107,7 +100,7 @@ def test_fused_gradients_are_the_slopes_of_its_output():
 def test_a_diverged_input_shows_in_the_output_and_the_gradients(part, bad):
     case = random_case()
     getattr(case, part).view(-1)[4] = bad
-    fused, plain = (forward_and_gradients(case, backend) for backend in BACKENDS)
+    fused, plain = (both_ways(case, backend) for backend in BACKENDS)
     assert not all(array.isfinite().all() for array in fused)
     for one, other in zip(fused, plain, strict=True):
         torch.testing.assert_close(one, other, equal_nan=True)
@@ -140,10 +133,10 @@ def test_the_same_inputs_give_the_same_bits_on_any_number_of_threads(dtype, thre
     monkeypatch.setattr(parallel, "SMALLEST_SHARE", 1)
     case = random_case(dtype, queries=7, tables=3, nodes=30, width=11, edges=300)
     threads(1)
-    once = forward_and_gradients(case, "fused")
+    once = both_ways(case, "fused")
     for count in (1, 2, 5):
         threads(count)
-        for one, other in zip(forward_and_gradients(case, "fused"), once, strict=True):
+        for one, other in zip(both_ways(case, "fused"), once, strict=True):
             assert torch.equal(one, other)
 
 
@@ -164,7 +157,7 @@ def test_strided_inputs_are_taken_as_they_are():
         weights=torch.cat([case.weights, case.weights], dim=-1)[..., :3],
     )
     assert not strided.states.is_contiguous()
-    assert_agree(*(forward_and_gradients(c, "fused") for c in (strided, case)), 1e-12)
+    assert_agree(*(both_ways(c, "fused") for c in (strided, case)), 1e-12)
 
 
 def test_the_plain_form_runs_on_a_device_without_data():

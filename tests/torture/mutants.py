@@ -41,7 +41,9 @@ from ingram.training.config import PRESETS, dump_config, load_config
 from ingram.training.state import State
 from tests.strategies import random_graph
 from tests.tiny import tiny_query_config, tiny_run_config
+from tests.torture.bodies import Bodies
 from tests.torture.graph_files import broken_graph, mutated
+from tests.torture.spoiling import spoil
 from tests.training.runs import DATASET
 from tests.verbs import write_dataset
 
@@ -53,12 +55,9 @@ HANG = 600
 TURNS = (
     *("graph", "config", "embeddings", "graph", "metrics", "graph", "embeddings", "graph") * 3,
     "model", "graph", "dataset", "embeddings", "checkpoint", "calibration", "ranks", "outcome",
+    *("body",) * 8,
 )  # fmt: skip
 """Whose turn it is; those of many formats come more often."""
-VALUES: list[Any] = [
-    None, True, -1, 0, 10**30, 1e308, float("nan"), float("inf"), "", "x", "../../etc/passwd", [],
-    [[]], {}, {"a": {}}, [1] * 50, "\x1b[2J", 100_000, 0.5, {"name": "ingram-q"},
-]  # fmt: skip
 YAML = [
     b"!!python/object/apply:os.system ['true']", b"&a [*a]", b"*a", b"<<: ", b"? ", b"- " * 50,
     b"{" * 60, b"[" * 3000, b"9" * 5000, b"2001-99-99", b"0x" + b"f" * 9000, b".nan", b"1e999",
@@ -97,6 +96,7 @@ class Seeds:
         known = KnownAnswers.of(DATASET)
         ranks = rank(scorer, DATASET.test, known, DATASET.inference.num_entities)
         write_ranks(folder / "ranks.parquet", ranks, DATASET)
+        self.bodies = Bodies(folder)
 
     def readers(self) -> dict[str, Reader]:
         return {
@@ -110,6 +110,7 @@ class Seeds:
             "calibration": Reader(self.calibration, Calibration.load),
             "ranks": Reader(self.ranks, read_ranks),
             "outcome": Reader(self.outcome, read_json),
+            "body": Reader(self.bodies.make, self.bodies.send),
         }
 
     def graph(self, folder: Path, rng: random.Random) -> Path:
@@ -165,7 +166,7 @@ class Seeds:
         if rng.random() < 0.5:
             return self._changed(folder / "calibration.json", rng)
         said = json.loads((self.folder / "calibration.json").read_bytes())
-        _spoil(said, rng)
+        spoil(said, rng)
         return _written(folder / "calibration.json", json.dumps(said).encode())
 
     def ranks(self, folder: Path, rng: random.Random) -> Path:
@@ -191,7 +192,7 @@ def _broken_tensors(source: Path, path: Path, form: str, rng: random.Random) -> 
     if rng.random() < 0.7:
         about = copy.deepcopy(about)
         for _ in range(rng.choice((1, 1, 3))):
-            _spoil(about, rng)
+            spoil(about, rng)
         about.setdefault("format", form)
     else:
         name = rng.choice(list(tensors))
@@ -208,20 +209,6 @@ def _broken_tensors(source: Path, path: Path, form: str, rng: random.Random) -> 
 @cache
 def _whole(source: Path, form: str) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     return read_tensors(source, form)
-
-
-def _spoil(value: Any, rng: random.Random) -> None:
-    """Change one thing somewhere in nested JSON."""
-    while isinstance(value, dict | list) and value:
-        key = rng.choice(list(value)) if isinstance(value, dict) else rng.randrange(len(value))
-        if isinstance(value[key], dict | list) and value[key] and rng.random() < 0.8:
-            value = value[key]
-            continue
-        if rng.random() < 0.2:
-            del value[key]
-        else:
-            value[key] = copy.deepcopy(rng.choice(VALUES))
-        return
 
 
 @dataclass
@@ -249,17 +236,19 @@ def torture(count: int, seed: int = 0, first: int = 0) -> Told:
     told = Told()
     with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
         warnings.simplefilter("error")
-        readers = Seeds(Path(place)).readers()
-        for number in range(first, first + count):
-            name = TURNS[number % len(TURNS)]
-            folder = Path(place) / "broken"
-            folder.mkdir(exist_ok=True)
-            path = readers[name].make(folder, random.Random(f"{seed} {number}"))
-            faulthandler.dump_traceback_later(HANG, exit=True, file=sys.__stderr__)
-            told.inputs += 1
-            bug = _try(name, readers[name], path, told)
-            if bug:
-                told.bugs.append(f"{name} {seed} {number}: {bug}")
+        seeds = Seeds(Path(place))
+        readers = seeds.readers()
+        with seeds.bodies.client:
+            for number in range(first, first + count):
+                name = TURNS[number % len(TURNS)]
+                folder = Path(place) / "broken"
+                folder.mkdir(exist_ok=True)
+                path = readers[name].make(folder, random.Random(f"{seed} {number}"))
+                faulthandler.dump_traceback_later(HANG, exit=True, file=sys.__stderr__)
+                told.inputs += 1
+                bug = _try(name, readers[name], path, told)
+                if bug:
+                    told.bugs.append(f"{name} {seed} {number}: {bug}")
     faulthandler.cancel_dump_traceback_later()
     return told
 

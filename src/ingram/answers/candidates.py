@@ -11,7 +11,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from ingram.errors import QueryError
-from ingram.graph import Ids, KnowledgeGraph
+from ingram.graph import Ids, KnowledgeGraph, distinct
 from ingram.labels import Vocabulary
 
 
@@ -80,7 +80,7 @@ class Roles:
         n, m = max(graph.num_entities, 1), graph.num_relations
         self._sides = {}
         for side, column in (("head", 0), ("tail", 2)):
-            keys = np.unique(graph.triples[:, 1] * n + graph.triples[:, column])
+            keys = distinct(graph.triples[:, 1] * n + graph.triples[:, column])
             relations, entities = np.divmod(keys, n)
             self._sides[side] = (np.searchsorted(relations, np.arange(m + 1)), entities)
 

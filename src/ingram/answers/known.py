@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ingram.graph import Dataset, Ids, triple_keys
+from ingram.graph import Dataset, Ids, distinct, triple_keys
 
 ORDER = {"tail": (0, 1, 2), "head": (2, 1, 0), "relation": (0, 2, 1)}
 """For each side that is asked for, the columns that are given, and the asked one last."""
@@ -21,7 +21,7 @@ class KnownAnswers:
         self._triples = triples
         # One sorted number a triple, the asked part last: a question's answers stand together.
         self._keys = {
-            "tail": np.unique(triple_keys(triples, self.num_entities, num_relations)),
+            "tail": distinct(triple_keys(triples, self.num_entities, num_relations)),
         }
 
     @classmethod
@@ -64,5 +64,5 @@ class KnownAnswers:
             (of_second, of_asked), (first, second, asked) = self._sizes(side), ORDER[side]
             t = self._triples
             keys = (t[:, first] * of_second + t[:, second]) * of_asked + t[:, asked]
-            self._keys[side] = np.unique(keys)
+            self._keys[side] = distinct(keys)
         return self._keys[side]

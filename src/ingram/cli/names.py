@@ -8,9 +8,9 @@ from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
+from ingram.io import prefixes
 from ingram.io.folder import declared_prefixes
 from ingram.io.options import ReadOptions
-from ingram.io.prefixes import expand, shorten
 from ingram.labels import Vocabulary
 
 _declared: ContextVar[Callable[[], Mapping[str, str]]] = ContextVar("declared", default=dict)
@@ -33,10 +33,9 @@ def prefixes_of(paths: Iterable[str | Path], reading: ReadOptions) -> Iterator[N
 
 def short(label: str) -> str:
     """A label as it is shown."""
-    return shorten(label, _declared.get()())
+    return prefixes.shorten(label, _declared.get()())
 
 
 def meant(word: str, vocabulary: Vocabulary) -> str:
     """The label that was typed, or the IRI that it is short for."""
-    whole = word if word in vocabulary else expand(word, _declared.get()())
-    return whole if whole in vocabulary else word
+    return prefixes.meant(word, vocabulary, _declared.get()())

@@ -152,3 +152,12 @@ def parse_settings(pairs: list[str]) -> dict[str, str]:
             raise ConfigError(f"--set wants section.key=value, got {pair!r}")
         settings[name.strip()] = value
     return settings
+
+
+def changes_of(
+    settings: list[str] | None, epochs: int | None, seed: int | None
+) -> dict[str, object]:
+    """What a command changes in a configuration."""
+    named = {"training.epochs": epochs, "training.seed": seed}
+    given = {name: value for name, value in named.items() if value is not None}
+    return {**parse_settings(settings or []), **given}

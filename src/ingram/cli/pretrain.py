@@ -12,17 +12,14 @@ from ingram.cli.options import (
     SaveError,
     SaveErrors,
     Threads,
-    parse_settings,
+    changes_of,
     use_threads,
 )
 from ingram.cli.reading import reads_a_graph, spelled
 from ingram.cli.screen import TrainingScreen, note
-from ingram.cli.train import print_outcome
+from ingram.cli.train import finish
 from ingram.datasets import open_dataset, open_source
 from ingram.errors import ConfigError
-from ingram.experiments.environment import command_line
-from ingram.experiments.report import write_report
-from ingram.experiments.runs import record_outcome
 from ingram.experiments.trackers import tracking
 from ingram.io.formats import name_of
 from ingram.io.options import ReadOptions
@@ -79,12 +76,7 @@ def pretrain_command(
             raise ConfigError("a resumed run keeps its seed and settings; only --epochs may change")
         config = resume_config(run, epochs)
     else:
-        changes: dict[str, object] = dict(parse_settings(settings or []))
-        if epochs is not None:
-            changes["training.epochs"] = epochs
-        if seed is not None:
-            changes["training.seed"] = seed
-        config = preset_config(preset, changes)
+        config = preset_config(preset, changes_of(settings, epochs, seed))
     sources = [Source(name_of(path), open_source(path, reading)) for path in graphs]
     for source in sources:
         note(f"{source.name}: {source.graph!r}")
@@ -103,8 +95,6 @@ def pretrain_command(
             listener=listener,
             on_save_error=on_save_error.value,
         )
-    record_outcome(run, outcome, command_line())
-    write_report(run, datasets)
     chosen_by = [word for one in validate or [] for word in ("--validate", str(one))]
     words = ["pretrain", *map(str, graphs), *spelled(reading), *chosen_by]
-    print_outcome(outcome, run, words, as_json)
+    finish(outcome, run, datasets, words, as_json)

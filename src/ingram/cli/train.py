@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,7 @@ from ingram.cli.options import (
     SaveErrors,
     Several,
     Threads,
-    parse_settings,
+    changes_of,
     use_threads,
 )
 from ingram.cli.reading import reads_a_graph, spelled
@@ -113,11 +114,7 @@ def train_command(
             )
         config = resume_config(run, epochs)
     else:
-        changes: dict[str, object] = dict(parse_settings(settings or []))
-        if epochs is not None:
-            changes["training.epochs"] = epochs
-        if seed is not None:
-            changes["training.seed"] = seed
+        changes = changes_of(settings, epochs, seed)
         if settings_file is not None:
             if preset != "default" or first is not None:
                 raise ConfigError("--config holds all settings; leave out --preset and --from")
@@ -146,9 +143,7 @@ def train_command(
         )
     if outcome.stopped in DONE:
         _calibrate(run, datasets)
-    record_outcome(run, outcome, command_line())
-    write_report(run, datasets)
-    print_outcome(outcome, run, ["train", *map(str, data), *spelled(reading)], as_json)
+    finish(outcome, run, datasets, ["train", *map(str, data), *spelled(reading)], as_json)
 
 
 def _calibrate(run: RunDirectory, datasets: list[Dataset]) -> None:
@@ -159,8 +154,19 @@ def _calibrate(run: RunDirectory, datasets: list[Dataset]) -> None:
         note(f"no probabilities: {error}")
 
 
-def print_outcome(outcome: Outcome, run: RunDirectory, words: list[str], as_json: bool) -> None:
-    """How a run ended and where its report is; ``words`` are the verb and what it was given."""
+def finish(
+    outcome: Outcome,
+    run: RunDirectory,
+    datasets: Sequence[Dataset],
+    words: list[str],
+    as_json: bool,
+) -> None:
+    """Record how a run ended, write its report and say so.
+
+    ``words``: the verb and what it was given.
+    """
+    record_outcome(run, outcome, command_line())
+    write_report(run, datasets)
     if as_json:
         print_json(
             {

@@ -10,7 +10,7 @@ import polars as pl
 
 from ingram.datasets.sizes import Sizes
 from ingram.datasets.subgraphs import components
-from ingram.graph import Dataset, Ids, KnowledgeGraph, triple_keys
+from ingram.graph import Dataset, Ids, KnowledgeGraph, distinct, triple_keys
 
 QUANTILES = {"min": 0.0, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "99 %": 0.99, "max": 1.0}
 KINDS = ("one-to-one", "one-to-many", "many-to-one", "many-to-many")
@@ -149,8 +149,8 @@ def _relation_table(graph: KnowledgeGraph) -> pl.DataFrame:
     triples, count = graph.triples, graph.num_entities
     heads, kinds, tails = triples.T
     total = np.bincount(kinds, minlength=graph.num_relations)
-    distinct = [
-        np.bincount(np.unique(kinds * count + ends) // max(count, 1), minlength=len(total))
+    different = [
+        np.bincount(distinct(kinds * count + ends) // max(count, 1), minlength=len(total))
         for ends in (heads, tails)
     ]
     reverse = np.stack([tails, kinds, heads], axis=1)
@@ -160,8 +160,8 @@ def _relation_table(graph: KnowledgeGraph) -> pl.DataFrame:
         {
             "relation": graph.relations.labels,
             "triples": total,
-            "heads": distinct[0],
-            "tails": distinct[1],
+            "heads": different[0],
+            "tails": different[1],
             "mirrored": mirrored,
         }
     ).filter(pl.col("triples") > 0)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from ingram.graph import Ids
+from ingram.graph import Ids, distinct
 
 Mask = npt.NDArray[np.bool_]
 
@@ -66,7 +66,7 @@ class Neighbours:
         apart = heads != tails
         heads, tails = heads[apart], tails[apart]
         both = np.concatenate([heads * num_entities + tails, tails * num_entities + heads])
-        sources, targets = np.divmod(np.unique(both), max(num_entities, 1))
+        sources, targets = np.divmod(distinct(both), max(num_entities, 1))
         pointers = np.searchsorted(sources, np.arange(num_entities + 1))
         return cls(pointers.astype(np.int64), targets)
 

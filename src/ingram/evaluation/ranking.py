@@ -14,7 +14,7 @@ from torch import Tensor
 from ingram.answers.batches import BUDGET, scored_batches
 from ingram.answers.known import ORDER, KnownAnswers
 from ingram.graph import Ids
-from ingram.kernels.rank_counts import rank_counts
+from ingram.kernels.rank_counts import counts_by_part
 
 TOGETHER = 2**14
 """Triples whose known answers are looked up together."""
@@ -72,14 +72,8 @@ class _Tables:
     ) -> tuple[Tensor, Tensor]:
         score = partial(self.scorer.candidate_scores, side=side)
         columns = anchors.numpy(), relations.numpy()
-        counts = []
-        for some, scores in scored_batches(score, *columns, self.num_entities, budget=self.budget):
-            bounds = pointers[some.start : some.stop + 1]
-            places = (answers[some], bounds - bounds[0], excluded[bounds[0] : bounds[-1]])
-            found = rank_counts(scores, *(t.to(scores.device) for t in places))
-            counts.append(torch.stack(found).cpu())
-        higher, equal = torch.cat(counts, dim=1)
-        return higher, equal
+        parts = scored_batches(score, *columns, self.num_entities, budget=self.budget)
+        return counts_by_part(parts, answers, pointers, excluded)
 
 
 def rank(

@@ -104,12 +104,9 @@ def explain_run(
     seed: int | None = None,
 ) -> Explanation:
     """Why the run's model predicts a triple; see :func:`ingram.inference.explaining.explain`."""
-    model = load_model(run_path(run))
-    if isinstance(model, InGramQ):
-        if draws is not None or seed is not None:
-            raise ConfigError(NO_DRAWS)
-        return explain(model, graph, head, relation, tail, count=count)
-    draws = draws or run_draws(run)
+    path = run_path(run)
+    model = load_model(path)
+    draws = draws_of(path, model, draws, seed) or 1
     return explain(model, graph, head, relation, tail, count=count, draws=draws, seed=seed or 0)
 
 

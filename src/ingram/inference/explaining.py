@@ -16,6 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ingram.answers import GraphScorer
+from ingram.embeddings import Embeddings
 from ingram.graph import KnowledgeGraph
 from ingram.inference.attention import looks
 from ingram.inference.explanation import Explanation, Path, step
@@ -23,7 +25,7 @@ from ingram.inference.paths import Floats, Walk, best_paths, without
 from ingram.inference.patterns import Evidence, Patterns
 from ingram.kernels.adjacency import Adjacency, entity_adjacency
 from ingram.models import InGram, InGramQ
-from ingram.models.ingram_q import Messages, QueryGraph
+from ingram.models.ingram_q import Messages, QueryGraph, QueryScorer
 
 EDGES = 2**16
 """Edges whose messages are held at once."""
@@ -43,19 +45,23 @@ def explain(
     count: int = 5,
     draws: int = 1,
     seed: int = 0,
+    scorer: GraphScorer | None = None,
 ) -> Explanation:
     """Why (head, relation, tail) scores as it does; at most ``count`` of everything.
 
-    ``draws`` and ``seed`` are of an embedding model's features.
+    ``draws`` and ``seed`` are of an embedding model's features. ``scorer``: the model as it was
+    applied to the graph before, which saves doing so again.
     """
     h, r, t = graph.entities.id(head), graph.relations.id(relation), graph.entities.id(tail)
     more: dict[str, Any] = {}
     if isinstance(model, InGramQ):
-        edges = model.query_graph(graph)
+        edges = scorer.edges if isinstance(scorer, QueryScorer) else model.query_graph(graph)
         scores, walks = strongest_paths(model, edges, h, r, t, count)
         paths = [*_paths(graph, edges.entities, walks, (h, r, t))]
     else:
-        embeddings = model.embed(graph, seed=seed, draws=draws)
+        embeddings = (
+            scorer if isinstance(scorer, Embeddings) else model.embed(graph, seed=seed, draws=draws)
+        )
         scores = embeddings.candidate_scores(torch.tensor([h]), torch.tensor([r]), "tail")[0]
         paths = likely_paths(graph, (h, r, t), count)
         more = looks(model, graph, (h, r, t), count, draws, seed)

@@ -50,5 +50,4 @@ class Lookup:
 
 def entity_lookup(graph: KnowledgeGraph) -> Lookup:
     """Over a graph's entities, counted by the triples at each."""
-    ends = graph.triples[:, [0, 2]].ravel()
-    return Lookup(graph.entities, np.bincount(ends, minlength=graph.num_entities))
+    return Lookup(graph.entities, graph.degrees())

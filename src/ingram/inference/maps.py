@@ -34,7 +34,7 @@ class EntityMap:
 def entity_map(scorer: GraphScorer, most: int = 1_500) -> EntityMap:
     """The ``most`` frequent entities in the plane: by their vectors, if the model gives vectors."""
     graph = scorer.graph
-    degrees = np.bincount(graph.triples[:, [0, 2]].ravel(), minlength=graph.num_entities)
+    degrees = graph.degrees()
     drawn = np.sort(np.argsort(-degrees, kind="stable")[:most])
     if isinstance(scorer, Embeddings):
         how = "the two main directions of the entities' vectors"

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
+from ingram.labels import Vocabulary
+
 WELL_KNOWN = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
     "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
@@ -76,6 +78,12 @@ def expand(short: str, prefixes: Mapping[str, str] | None = None) -> str:
     prefix, colon, rest = short.partition(":")
     namespace = _known(prefixes).get(prefix) if colon and _LOCAL.fullmatch(rest) else None
     return short if namespace is None else namespace + rest
+
+
+def meant(word: str, vocabulary: Vocabulary, prefixes: Mapping[str, str] | None = None) -> str:
+    """The label that was typed: the word itself, or the IRI that it is short for."""
+    whole = word if word in vocabulary else expand(word, prefixes)
+    return whole if whole in vocabulary else word
 
 
 def used_prefixes(

@@ -8,16 +8,16 @@ channels, one lane or many, so that an answer's own score is found again to the 
 # mypy: ignore-errors
 from __future__ import annotations
 
-import numba
+from collections.abc import Iterator
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from ingram.kernels import parallel
-from ingram.kernels.rank_counts import rank_counts
+from ingram.kernels.parallel import compiled
+from ingram.kernels.rank_counts import counts_by_part
 from ingram.kernels.vectors import count_above, count_same, fused, get, load, put, splat, total
-
-compiled = numba.njit(nogil=True, error_model="numpy", cache=True)
 
 LANES, TILE = (0,) * 16, 6
 """Entities and queries scored together: with AVX2 their scores take 12 of 16 registers."""
@@ -54,7 +54,7 @@ def distmult_ranks(
     higher, equal = answers.new_zeros(2, tiles * TILE)
     checks = queries.new_zeros(tiles)
     tensors = (queries, entities, answers, pointers, excluded, higher, equal, checks)
-    arrays = [t.contiguous().numpy() for t in tensors]
+    arrays = parallel.arrays(*tensors)
     parallel.run(
         lambda start, stop: _count(start, stop, LANES, BLOCK, *arrays),
         tiles,
@@ -67,15 +67,17 @@ def _plain(
     queries: Tensor, entities: Tensor, answers: Tensor, pointers: Tensor, excluded: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     rows = max(1, SCORES // max(len(entities), 1))
-    counts, checks = [answers.new_zeros(2, 0)], [queries.new_zeros(0)]
-    for start in range(0, len(queries), rows):
-        part = slice(start, start + rows)
-        scores = queries[part] @ entities.T
-        bounds = pointers[start : start + rows + 1]
-        of_part = excluded[bounds[0] : bounds[-1]]
-        counts.append(torch.stack(rank_counts(scores, answers[part], bounds - bounds[0], of_part)))
-        checks.append(torch.stack(scores.aminmax()))
-    return *torch.cat(counts, dim=1), torch.cat(checks)
+    checks = [queries.new_zeros(0)]
+
+    def parts() -> Iterator[tuple[slice, Tensor]]:
+        for start in range(0, len(queries), rows):
+            part = slice(start, start + rows)
+            scores = queries[part] @ entities.T
+            checks.append(torch.stack(scores.aminmax()))
+            yield part, scores
+
+    higher, equal = counts_by_part(parts(), answers, pointers, excluded)
+    return higher, equal, torch.cat(checks)
 
 
 @compiled

@@ -161,7 +161,7 @@ def _run(
     tensors: tuple[Tensor | None, ...],
 ) -> None:
     """A loop over heads and draws, a thread taking some of them."""
-    arrays: list[Any] = [None if t is None else t.detach().contiguous().numpy() for t in tensors]
+    arrays = parallel.arrays(*tensors)
     lanes, slope = lanes_of(attention.shape[1]), arrays[0].dtype.type(SLOPE)
     parallel.run(
         lambda start, stop: loop(start, stop, lanes, slope, mean_loop, *arrays),

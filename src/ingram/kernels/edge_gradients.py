@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ingram.kernels.edge_loops import KEY, QUERY, RESIDUAL, VALUE, compiled, mean_kinds, pack
+from ingram.kernels.edge_loops import KEY, QUERY, RESIDUAL, VALUE, mean_kinds, pack
+from ingram.kernels.parallel import compiled_fast
 from ingram.kernels.vectors import by_sign, get, load, put, splat, store, through_relu, total
 
 
-@compiled
+@compiled_fast
 def _unpack(lanes, packed, unit, part, sums, table):
     """The other way; adds the rows up in ``sums``."""
     _, _, rows, parts, width = table.shape
@@ -21,7 +22,7 @@ def _unpack(lanes, packed, unit, part, sums, table):
             store(sums, c, load(sums, c, lanes) + row)
 
 
-@compiled
+@compiled_fast
 def backward(
     start, stop, lanes, slope, mean_loop, grad, out, alpha,
     nodes, kinds, attention, shift, pointers, sources, kind_ids,
@@ -63,7 +64,7 @@ def backward(
                 _unpack(lanes, d_table, i, part - KEY, unused, d_kinds)
 
 
-@compiled
+@compiled_fast
 def _d_values(
     lanes, h, mean_loop, edges, grad, out, alpha, ends, kinds, table, means,
     d_nodes, d_ends, d_table, d_logits, d_shifts,
@@ -111,7 +112,7 @@ def _d_values(
             put(d_logits, e, get(alpha, e) * (get(d_logits, e) - mean))
 
 
-@compiled
+@compiled_fast
 def _d_keys(
     lanes, s, h, slope, mean_loop, edges, nodes, ends, kinds, table, means, y, d_logits,
     d_nodes, d_ends, d_table, d_y, d_bias,

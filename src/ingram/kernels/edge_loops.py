@@ -10,20 +10,17 @@ The weight of edge e into node v lies at e, or with self-loops at e + v, the loo
 # mypy: ignore-errors
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from ingram.kernels.exponential import exponentials
-from ingram.kernels.parallel import FASTMATH
+from ingram.kernels.parallel import compiled_fast
 from ingram.kernels.vectors import get, larger, load, put, splat, store, through_relu, total
-
-compiled = numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy", cache=True)
 
 QUERY, RESIDUAL, KEY, VALUE = range(4)
 """A node's parts; a kind has the last two."""
 
 
-@compiled
+@compiled_fast
 def pack(lanes, table, unit, part, shift, packed):
     """Of (H, S, rows, parts, D), one part of a unit's rows, ``shift`` added: (rows, D)."""
     _, _, rows, parts, width = table.shape
@@ -33,7 +30,7 @@ def pack(lanes, table, unit, part, shift, packed):
             store(packed, i * width + c, load(table, at + c, lanes) + load(shift, c, lanes))
 
 
-@compiled
+@compiled_fast
 def mean_kinds(lanes, edges, table, means):
     """(N, D): the mean of the kinds on a node's edges; zero when it has none."""
     pointers, _, kinds = edges
@@ -49,7 +46,7 @@ def mean_kinds(lanes, edges, table, means):
             store(means, v * width + c, mean * share)
 
 
-@compiled
+@compiled_fast
 def forward(
     start, stop, lanes, slope, mean_loop,
     nodes, kinds, attention, bias, shift, pointers, sources, kind_ids, out, alpha,
@@ -83,7 +80,7 @@ def forward(
                 )  # fmt: skip
 
 
-@compiled
+@compiled_fast
 def _logits(
     lanes, h, slope, mean_loop, edges, nodes, ends, kinds, table, means, y, bias, alpha
 ):  # fmt: skip
@@ -122,7 +119,7 @@ def _logits(
             put(alpha, e, get(alpha, e) - top)
 
 
-@compiled
+@compiled_fast
 def _values(
     lanes, h, mean_loop, edges, nodes, ends, kinds, table, means, shifts, out, alpha
 ):  # fmt: skip

@@ -14,17 +14,13 @@ query on one thread, so no two threads write to the same place.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numba
 import torch
 from torch import Tensor
 
 from ingram.kernels import parallel
 from ingram.kernels.adjacency import Adjacency
+from ingram.kernels.parallel import compiled_fast
 from ingram.kernels.vectors import fused, get, lanes_of, load, splat, store
-
-compiled = numba.njit(nogil=True, fastmath=parallel.FASTMATH, error_model="numpy", cache=True)
 
 
 def edge_messages(
@@ -74,7 +70,7 @@ def _fused(
 ) -> Tensor:
     out = torch.empty_like(states)
     lanes = lanes_of(states.shape[2])
-    arrays = _arrays(states, weights, rows, scale, pointers, sources, kinds, out)
+    arrays = parallel.arrays(states, weights, rows, scale, pointers, sources, kinds, out)
     parallel.run(
         lambda start, stop: _forward(start, stop, lanes, *arrays),
         len(states) * states.shape[1],
@@ -102,8 +98,8 @@ def _fused_backward(
     d_states = torch.zeros_like(states)
     d_each = weights.new_zeros(len(states), *weights.shape[1:])
     lanes = lanes_of(states.shape[2])
-    arrays = _arrays(
-        grad.contiguous(), states, weights, rows, scale, pointers, sources, kinds, d_states, d_each
+    arrays = parallel.arrays(
+        grad, states, weights, rows, scale, pointers, sources, kinds, d_states, d_each
     )
     parallel.run(
         lambda start, stop: _backward(start, stop, lanes, *arrays),
@@ -129,11 +125,7 @@ def _differentiate(ctx, grad):
 _fused.register_autograd(_differentiate, setup_context=_remember)
 
 
-def _arrays(*tensors: Tensor) -> list[Any]:
-    return [t.detach().numpy() for t in tensors]
-
-
-@compiled
+@compiled_fast
 def _forward(start, stop, lanes, states, weights, rows, scale, pointers, sources, kinds, out):
     """Rows start : stop of Q * N: even one query is shared among threads."""
     count, width = states.shape[1:]
@@ -150,7 +142,7 @@ def _forward(start, stop, lanes, states, weights, rows, scale, pointers, sources
             store(out, row * width + c, total * get(scale, v))
 
 
-@compiled
+@compiled_fast
 def _backward(
     start, stop, lanes, grad, states, weights, rows, scale, pointers, sources, kinds,
     d_states, d_each,

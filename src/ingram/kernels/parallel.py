@@ -1,4 +1,4 @@
-"""Running a compiled loop on as many threads as torch uses.
+"""How loops are compiled, and run on as many threads as torch uses.
 
 The loops are compiled without the interpreter lock and called on ranges of rows from a pool of
 plain threads, so one number, ``torch.get_num_threads()``, governs matrix products and loops alike.
@@ -11,14 +11,25 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import Any
 
+import numba
 import torch
+from torch import Tensor
 
 FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
 """What the compiler may assume of sums and products: all but that NaN and infinity never occur. A
 diverged model must show."""
+
+compiled = numba.njit(nogil=True, error_model="numpy", cache=True)
+compiled_fast = numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy", cache=True)
 SMALLEST_SHARE = 2_000
 """Work (edges, triples, scores / 100) below which another thread costs more than it brings."""
+
+
+def arrays(*tensors: Tensor | None) -> list[Any]:
+    """Tensors as the loops take them: contiguous, without a gradient; None stays None."""
+    return [None if t is None else t.detach().contiguous().numpy() for t in tensors]
 
 
 @cache

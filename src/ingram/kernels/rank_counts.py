@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numba
 import numpy as np
 import torch
@@ -31,12 +33,26 @@ def rank_counts(
     if backend == "plain":
         return _plain(scores, answers, pointers, excluded)
     higher, equal = answers.new_empty(len(answers)), answers.new_empty(len(answers))
-    arrays = [t.contiguous().numpy() for t in (scores, answers, pointers, excluded)]
+    arrays = parallel.arrays(scores, answers, pointers, excluded)
     parallel.run(
         lambda start, stop: _count(start, stop, *arrays, higher.numpy(), equal.numpy()),
         len(scores),
         work=scores.numel() // 100,
     )
+    return higher, equal
+
+
+def counts_by_part(
+    parts: Iterable[tuple[slice, Tensor]], answers: Tensor, pointers: Tensor, excluded: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The same from a table that is never whole: some rows and their scores at a time, in order."""
+    counts = [answers.new_zeros(2, 0)]
+    for rows, scores in parts:
+        bounds = pointers[rows.start : rows.stop + 1]
+        places = (answers[rows], bounds - bounds[0], excluded[bounds[0] : bounds[-1]])
+        found = rank_counts(scores, *(t.to(scores.device) for t in places))
+        counts.append(torch.stack(found).to(answers.device))
+    higher, equal = torch.cat(counts, dim=1)
     return higher, equal
 
 

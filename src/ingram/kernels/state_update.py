@@ -13,21 +13,26 @@ and the deviation are kept as well.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numba
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import layer_norm
 
 from ingram.kernels import parallel
-from ingram.kernels.vectors import fused, get, lanes_of, load, splat, store, total
-from ingram.kernels.vectors import through_relu as gated
+from ingram.kernels.parallel import compiled
+from ingram.kernels.vectors import (
+    fused,
+    get,
+    lanes_of,
+    load,
+    splat,
+    store,
+    through_relu,
+    total,
+)
 
 BLOCK = 1_024
 """Rows whose part of the gradients of gain and shift is summed on its own."""
-compiled = numba.njit(nogil=True, error_model="numpy", cache=True)
 
 
 def state_update(
@@ -86,7 +91,7 @@ def _fused(
     normal = states.new_empty(rows if keep else 0, width)
     scales = states.new_empty(rows if keep else 0)
     tensors = (states, messages, own.T, other.T, bias, gain, shift, out, normal, scales)
-    arrays, lanes = _arrays(*tensors), lanes_of(width)
+    arrays, lanes = parallel.arrays(*tensors), lanes_of(width)
     parallel.run(
         lambda start, stop: _forward(start, stop, lanes, epsilon, *arrays),
         rows,
@@ -110,7 +115,7 @@ def _fused_backward(
     d_mixed = torch.empty_like(normal)
     blocks = -(-rows // BLOCK)
     d_gain, d_shift = grad.new_zeros(2, blocks, width)
-    arrays = _arrays(grad, normal, scales, gain, shift, d_mixed, d_gain, d_shift)
+    arrays = parallel.arrays(grad, normal, scales, gain, shift, d_mixed, d_gain, d_shift)
     lanes = lanes_of(width)
     parallel.run(
         lambda start, stop: _backward(start, stop, lanes, *arrays), blocks, work=rows * width // 64
@@ -148,10 +153,6 @@ def _differentiate(ctx, grad, *_):
 
 
 _fused.register_autograd(_differentiate, setup_context=_remember)
-
-
-def _arrays(*tensors: Tensor) -> list[Any]:
-    return [t.detach().contiguous().numpy() for t in tensors]
 
 
 @compiled
@@ -192,7 +193,7 @@ def _finish(lanes, epsilon, row, mixed, states, gain, shift, out, normal, scales
         store(normal, row * width, x)
         scales[row] = scale
     y = fused(x, load(gain, 0, lanes), load(shift, 0, lanes))
-    store(out, row * width, load(states, row * width, lanes) + gated(y, y))
+    store(out, row * width, load(states, row * width, lanes) + through_relu(y, y))
 
 
 @compiled
@@ -205,7 +206,7 @@ def _backward(start, stop, lanes, grad, normal, scales, gain, shift, d_mixed, d_
         weight, offset = load(gain, 0, lanes), load(shift, 0, lanes)
         for row in range(block * BLOCK, min((block + 1) * BLOCK, rows)):
             x = load(normal, row * width, lanes)
-            into = gated(fused(x, weight, offset), load(grad, row * width, lanes))
+            into = through_relu(fused(x, weight, offset), load(grad, row * width, lanes))
             of_gain = fused(into, x, of_gain)
             of_shift = of_shift + into
             step = into * weight

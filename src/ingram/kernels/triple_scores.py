@@ -5,13 +5,11 @@ score(h, r, t) = sum_c entities[h, c] * relations[r, c] * entities[t, c]
 
 from __future__ import annotations
 
-import numba
 import torch
 from torch import Tensor
 
 from ingram.kernels import parallel
-
-compiled = numba.njit(nogil=True, fastmath=parallel.FASTMATH, error_model="numpy", cache=True)
+from ingram.kernels.parallel import compiled_fast
 
 
 def triple_scores(
@@ -29,7 +27,7 @@ def triple_scores(
 @torch.library.custom_op("ingram::triple_scores", mutates_args=(), device_types="cpu")
 def _fused(entities: Tensor, relations: Tensor, triples: Tensor) -> Tensor:
     scores = entities.new_empty(len(triples))
-    arrays = [t.detach().numpy() for t in (entities, relations, triples, scores)]
+    arrays = parallel.arrays(entities, relations, triples, scores)
     parallel.run(lambda start, stop: _score(start, stop, *arrays), len(triples), work=len(triples))
     return scores
 
@@ -44,8 +42,7 @@ def _fused_backward(
     grad: Tensor, entities: Tensor, relations: Tensor, triples: Tensor
 ) -> tuple[Tensor, Tensor]:
     d_entities, d_relations = torch.zeros_like(entities), torch.zeros_like(relations)
-    inputs = (grad.contiguous(), entities, relations, triples, d_entities, d_relations)
-    arrays = [t.detach().numpy() for t in inputs]
+    arrays = parallel.arrays(grad, entities, relations, triples, d_entities, d_relations)
     # Triples share entities, channels share nothing: a thread takes all triples, some channels.
     width = entities.shape[1]
     parallel.run(
@@ -72,7 +69,7 @@ def _differentiate(ctx, grad):
 _fused.register_autograd(_differentiate, setup_context=_remember)
 
 
-@compiled
+@compiled_fast
 def _score(start, stop, entities, relations, triples, scores):
     for i in range(start, stop):
         head, kind = entities[triples[i, 0]], relations[triples[i, 1]]
@@ -83,7 +80,7 @@ def _score(start, stop, entities, relations, triples, scores):
         scores[i] = total
 
 
-@compiled
+@compiled_fast
 def _scatter(start, stop, grad, entities, relations, triples, d_entities, d_relations):
     for i in range(len(grad)):
         g, h, r, t = grad[i], triples[i, 0], triples[i, 1], triples[i, 2]

@@ -17,14 +17,15 @@ from ingram.datasets.statistics import GraphStatistics, graph_statistics
 from ingram.embeddings import Embeddings
 from ingram.errors import ConfigError
 from ingram.graph import Ids, KnowledgeGraph
-from ingram.inference.applying import apply_run, explain_run
+from ingram.inference.applying import apply_run, draws_of
+from ingram.inference.explaining import explain
 from ingram.inference.explanation import Explanation
 from ingram.inference.lookup import Lookup, entity_lookup
 from ingram.inference.maps import EntityMap, RelationMap, entity_map, relation_map
 from ingram.inference.shipped import run_path
 from ingram.inference.similar import Neighbourhood
 from ingram.io.formats import COMPRESSIONS, FORMATS, STDIN
-from ingram.io.prefixes import expand, used_prefixes
+from ingram.io.prefixes import meant, used_prefixes
 from ingram.labels import Vocabulary
 from ingram.models import load_model
 from ingram.serve.asking import Asked, Rows, Way, answer, score
@@ -86,10 +87,7 @@ class ServedGraph:
 
     def whole(self, label: str, vocabulary: Vocabulary) -> str:
         """The label that was meant: as it is, or the IRI that it is short for."""
-        if label in vocabulary:
-            return label
-        long = expand(label, self.prefixes)
-        return long if long in vocabulary else label
+        return meant(label, vocabulary, self.prefixes)
 
 
 class Shelf:
@@ -111,7 +109,8 @@ class Shelf:
         self.limits, self.metrics = limits, metrics
         self._model = load_model(run_path(run))
         self._apply = partial(apply_run, run, draws=draws, seed=seed)
-        self._explain = partial(explain_run, run, draws=draws, seed=seed)
+        self._draws = draws_of(run_path(run), self._model, draws, seed) or 1
+        self._seed = seed or 0
         self._graphs: dict[str, ServedGraph] = {}
         self._coming: set[str] = set()
         self._pools = {what: ThreadPoolExecutor(1, f"ingram-{what}") for what in THREADS}
@@ -194,8 +193,14 @@ class Shelf:
         self, served: ServedGraph, triple: tuple[str, str, str], count: int
     ) -> Explanation:
         """Why a triple is predicted."""
-        work = partial(self._explain, served.graph, *triple, count=count)
-        return await self._on("reasons", work)
+        scorer = served.scorer
+        return await self._on(
+            "reasons",
+            lambda: explain(
+                self._model, scorer.graph, *triple,
+                count=count, draws=self._draws, seed=self._seed, scorer=scorer,
+            ),
+        )  # fmt: skip
 
     async def _on(self, thread: str, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._pools[thread], work)
