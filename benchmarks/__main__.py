@@ -41,7 +41,7 @@ def main(
     show("(c) growth, 500 relations, 10 triples an entity; seconds", result["scaling"])
     result["exponents"] = scaling.exponents(result["scaling"])
     show("growth exponents from 10^5 on", [result["exponents"]])
-    result["queries"] = [scaling.queries_per_second(n, 512) for n in (10**4, 10**5, 10**6)]
+    result["queries"] = [scaling.queries_per_second(n, 2_048) for n in (10**4, 10**5, 10**6)]
     show("(d) top-10 queries a second, width 32", result["queries"])
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps(result, indent=1) + "\n")

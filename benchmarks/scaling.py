@@ -16,8 +16,10 @@ import torch
 from benchmarks import memory
 from benchmarks.shapes import random_graph
 from ingram.answers import KnownAnswers
+from ingram.answers.asking import ASKED, Ask, answer
 from ingram.embeddings import Embeddings
 from ingram.evaluation.ranking import rank
+from ingram.graph import Ids
 from ingram.models.ingram import InGram
 from ingram.relation_graph import build_relation_graph
 
@@ -83,7 +85,7 @@ def exponents(results: list[dict[str, Any]], smallest: int = 10**5) -> dict[str,
 
 
 def queries_per_second(entities: int, batch: int, width: int = 32) -> dict[str, Any]:
-    """Top-10 answers from embeddings, one at a time and in batches."""
+    """Top-10 answers with labels and known ones marked: one question at a time, and together."""
     graph = random_graph(entities, RELATIONS, 5 * entities, seed=0)
     generator = torch.Generator().manual_seed(0)
     embeddings = Embeddings(
@@ -91,18 +93,24 @@ def queries_per_second(entities: int, batch: int, width: int = 32) -> dict[str, 
         torch.randn(RELATIONS, width, generator=generator),
         graph,
     )
-    anchors = torch.randint(entities, (batch,), generator=generator)
-    relations = torch.randint(RELATIONS, (batch,), generator=generator)
+    rng = np.random.default_rng(0)
+    asked = np.full(batch, ASKED)
+    questions = np.stack(
+        [rng.integers(entities, size=batch), rng.integers(RELATIONS, size=batch), asked], axis=1
+    )
 
-    def top(count: int) -> float:
-        embeddings.candidate_scores(anchors[:1], relations[:1], "tail").topk(10)
+    def per_second(some: Ids, together: int) -> float:
+        list(answer(embeddings, some[:1], Ask(10)))
         started = time.perf_counter()
-        for start in range(0, batch, count):
-            part = slice(start, start + count)
-            embeddings.candidate_scores(anchors[part], relations[part], "tail").topk(10)
-        return batch / (time.perf_counter() - started)
+        for start in range(0, len(some), together):
+            list(answer(embeddings, some[start : start + together], Ask(10)))
+        return len(some) / (time.perf_counter() - started)
 
-    return {"entities": entities, "one at a time /s": top(1), "in batches of 64 /s": top(64)}
+    return {
+        "entities": entities,
+        "one at a time /s": per_second(questions[: batch // 8], 1),
+        "together /s": per_second(questions, batch),
+    }
 
 
 def _timed(result: dict[str, Any], name: str, work: Callable[[], Any]) -> Any:
