@@ -251,6 +251,16 @@ def test_it_fits_a_phone_in_the_dark(opened, tmp_path):
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= 360, tab
         page.screenshot(path=tmp_path / f"phone-{tab}.png")
+        if tab == "relations":
+            assert page.evaluate(CUT_OFF, "#relation-picture svg") == []
+
+
+CUT_OFF = """place => {
+    const picture = document.querySelector(place), box = picture.getBoundingClientRect();
+    const beyond = (b) => b.width > 0 && (b.left < box.left || b.right > box.right);
+    const texts = [...picture.querySelectorAll("text:not(.off)")];
+    return texts.filter((t) => beyond(t.getBoundingClientRect())).map((t) => t.textContent);
+}"""
 
 
 def test_the_page_asks_for_the_token(browser, run):

@@ -52,12 +52,19 @@ export class Zoom {
     this.draw();
   }
 
-  // Leave out texts that would cover more important ones; closer by, there is room for more.
+  // Leave out texts that would cover more important ones; closer by, there is room for more. Those
+  // that would be cut off by the picture's edge are moved inwards.
   thin(unit) {
     const shown = [];
+    const reach = (this.svg.clientWidth * unit) / 2;
+    const [first, last] = [this.middle().x - reach, this.middle().x + reach];
     for (const { text, x, y, letters } of this.labels) {
       const half = (3.6 * letters + 4) * unit;
-      const box = { left: x - half, right: x + half, top: y - 27 * unit, bottom: y - 11 * unit };
+      const inside = first <= x && x <= last;
+      const moved = inside ? Math.max(0, first - x + half) - Math.max(0, x + half - last) : 0;
+      text.setAttribute("dx", moved);
+      const [left, right] = [x - half + moved, x + half + moved];
+      const box = { left, right, top: y - 27 * unit, bottom: y - 11 * unit };
       const taken = (other) =>
         box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom;
       const free = !shown.some(taken);
