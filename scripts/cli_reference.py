@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from typer import Context
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from ingram.cli import app
@@ -42,7 +43,12 @@ def reference() -> str:
 
 def contexts(above: Context) -> Iterator[Context]:
     """The commands below one, in order; a group's own come after its name."""
-    for name, command in getattr(above.command, "commands", {}).items():
+    group = above.command
+    if not isinstance(group, TyperGroup):
+        return
+    for name in group.list_commands(above):
+        command = group.get_command(above, name)
+        assert command is not None
         context = Context(command, info_name=name, parent=above)
         yield context
         yield from contexts(context)
@@ -52,7 +58,7 @@ def section(context: Context, shared: dict[str, str]) -> Iterator[str]:
     """One command. Options of the panel that many share are put into ``shared`` instead."""
     yield f"## {context.command_path}\n"
     yield f"{plain(cleandoc(context.command.help or ''))}\n"
-    if hasattr(context.command, "commands"):
+    if isinstance(context.command, TyperGroup):
         return
     found: dict[str, dict[str, str]] = {"argument": {}, "option": {}}
     reads = False

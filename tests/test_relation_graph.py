@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from ingram.graph import with_inverses
 from ingram.relation_graph import (
+    _compiled_meetings,
+    _plain_meetings,
     affinities,
     build_relation_graph,
     folded_affinities,
@@ -139,3 +141,18 @@ def test_folding_adds_what_lies_between_a_relation_and_the_other_s_inverse(graph
     whole = affinities(graph.triples, graph.num_entities, m, graph.weights, inverses=True).toarray()
     wanted = whole[:m, :m] + whole[:m, m:] + whole[m:, :m] + whole[m:, m:]
     np.testing.assert_allclose(folded_affinities(graph).toarray(), wanted)
+
+
+@given(graphs(), st.booleans(), st.integers(0, 99))
+def test_the_first_calls_and_the_compiled_ones_give_the_same_bits(graph, weighted, seed):
+    rng = np.random.default_rng(seed)
+    heads, relations, _ = np.ascontiguousarray(graph.triples.T)
+    times = rng.uniform(0.1, 9, len(heads)) if weighted else np.ones(len(heads))
+    sizes = graph.num_entities, graph.num_relations
+    found = [
+        csr_array((values, cols, pointers), (sizes[1], sizes[1])).toarray()
+        for pointers, cols, values in (
+            form(heads, relations, times, *sizes) for form in (_plain_meetings, _compiled_meetings)
+        )
+    ]
+    assert np.array_equal(*found)

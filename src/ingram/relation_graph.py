@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numba
@@ -14,6 +15,11 @@ from ingram.graph import Ids, KnowledgeGraph, Weights
 Sparse = tuple[Ids, Ids, npt.NDArray[np.float64]]
 """A matrix's row pointers, columns and values."""
 compiled = numba.njit(nogil=True, error_model="numpy", cache=True)
+
+EARLY, FEW = 2, 2**17
+"""So many calls about so few triples are done before the loop would have been compiled: the first
+answer comes seconds sooner."""
+_calls = itertools.count()
 
 TIE = 1e-12
 """Affinities closer than this, relatively, are one value computed in another order of summation."""
@@ -154,11 +160,34 @@ def _by_head(
     return found
 
 
-@compiled
 def _meetings(
     entities: Ids, relations: Ids, times: Weights, num_entities: int, num_relations: int
 ) -> Sparse:
     """E^T D^-2 E of one side, its columns in any order."""
+    early = next(_calls) < EARLY and len(entities) < FEW
+    found: Sparse = (_plain_meetings if early else _compiled_meetings)(
+        entities, relations, times, num_entities, num_relations
+    )
+    return found
+
+
+def _plain_meetings(
+    entities: Ids, relations: Ids, times: Weights, num_entities: int, num_relations: int
+) -> Sparse:
+    """The same bits by scipy: every sum has its terms in the same order."""
+    keys, places = np.unique(entities * num_relations + relations, return_inverse=True)
+    members, kinds = np.divmod(keys, max(num_relations, 1))
+    shares = np.bincount(places, times) / np.bincount(entities, times)[members]
+    pointers = np.searchsorted(members, np.arange(num_entities + 1))
+    table = csr_array((shares, kinds, pointers), (num_entities, num_relations))
+    product = table.T.tocsr() @ table
+    return product.indptr.astype(np.int64), product.indices.astype(np.int64), product.data
+
+
+@compiled
+def _compiled_meetings(
+    entities: Ids, relations: Ids, times: Weights, num_entities: int, num_relations: int
+) -> Sparse:
     pointers, kinds, shares = _shares(entities, relations, times, num_entities, num_relations)
     firsts, members, of_members = _transposed(pointers, kinds, shares, num_relations)
     rows = np.zeros(num_relations + 1, np.int64)
@@ -205,7 +234,8 @@ def _shares(
             else:
                 place[k], kinds[size], shares[size] = size, k, amount
                 size += 1
-        shares[first:size] /= total
+        for e in range(first, size):  # a slice would take seconds to compile
+            shares[e] /= total
         pointers[v + 1] = size
     return pointers, kinds[:size], shares[:size]
 
@@ -226,7 +256,8 @@ def _sorted(keys: Ids, count: int) -> tuple[Ids, Ids]:
     firsts = np.zeros(count + 1, np.int64)
     for k in keys:
         firsts[k + 1] += 1
-    firsts = np.cumsum(firsts)
+    for k in range(count):
+        firsts[k + 1] += firsts[k]
     free = firsts[:-1].copy()
     places = np.empty(len(keys), np.int64)
     for i in range(len(keys)):

@@ -1,24 +1,12 @@
 """One number of threads for everything, and compilation paid once."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 import torch
 
 from ingram.kernels import parallel
-
-
-def run_python(code: str, **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-    )
-    return done.stdout.strip()
+from tests.processes import run_python
 
 
 @pytest.fixture

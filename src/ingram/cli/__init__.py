@@ -4,61 +4,90 @@ from __future__ import annotations
 
 import logging
 import sys
+from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command, get_group
 
-from ingram.cli import (
-    calibrate,
-    complete,
-    demo,
-    drift,
-    embed,
-    evaluate,
-    explain,
-    predict,
-    pretrain,
-    relations,
-    reproduce,
-    score,
-    serve,
-    similar,
-    train,
-    tune,
-)
-from ingram.cli.data import data_app
-from ingram.cli.models import models_app
-from ingram.cli.runs import runs_app
 from ingram.cli.screen import error_console
 from ingram.errors import IngramError
 from ingram.labels import visible
 
+VERBS = {
+    "train": "Train on one dataset, or on several together, and write a run directory.",
+    "pretrain": (
+        "Train one set of weights on many graphs, to be applied to any other without training."
+    ),
+    "evaluate": "Rank the triples of a split against all entities of the inference graph.",
+    "embed": "Write vectors of a graph's entities and relations, seen before or not.",
+    "predict": (
+        "Rank the answers to (HEAD, RELATION, ?), (?, RELATION, TAIL) or (HEAD, ?, TAIL) "
+        "in a graph."
+    ),
+    "complete": "Find the most plausible missing triples of a whole graph.",
+    "score": "Score given triples, and say which are true.",
+    "calibrate": "Learn on validation triples what a run's scores mean, and keep it with the run.",
+    "explain": "Say why HEAD RELATION TAIL is predicted, with facts that are in the graph.",
+    "similar": "List the entities or relations whose vectors are nearest, by cosine.",
+    "relations": "Show the relation graph: relations that share entities are near.",
+    "drift": "Say how far vectors and best answers moved from OLD to NEW, and for whom.",
+    "serve": "Answer questions about graphs over HTTP, with a page to ask on.",
+    "demo": "Answer questions about continents never seen, at once, and again after some training.",
+    "reproduce": "Reproduce the paper's tables and figures: train what is missing, test, compare.",
+    "tune": "Search for better settings by validation; needs the extra `tune`.",
+    "data": "Datasets: explain, check and measure them; fetch benchmarks; make new ones.",
+    "models": "Weights that come with the package: list them, read their cards.",
+    "runs": "List, compare and clean up run directories.",
+}
+"""Each with the first line of its help, which names it where all are listed."""
+
+
+class Verbs(TyperGroup):
+    """A verb is loaded when it is called: with torch behind them, all together take seconds."""
+
+    def __init__(self, **given: Any) -> None:
+        given["commands"] = {name: TyperCommand(name, help=line) for name, line in VERBS.items()}
+        super().__init__(**given)
+        self.listing = False
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return (
+            verb(cmd_name)
+            if cmd_name in VERBS and not self.listing
+            else self.commands.get(cmd_name)
+        )
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self.listing = True
+        super().format_help(ctx, formatter)
+        self.listing = False
+
+
+def verb(name: str) -> Any:
+    """The command of that name, or the group of commands."""
+    module = import_module(f"ingram.cli.{name}")
+    command: Any
+    if group := getattr(module, f"{name}_app", None):
+        command = get_group(group)
+    else:
+        alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+        alone.command(name)(getattr(module, f"{name}_command"))
+        command = get_command(alone)
+    command.name = name
+    return command
+
+
 app = typer.Typer(
     name="ingram",
+    cls=Verbs,
     help="Learn on one knowledge graph; embed and complete any other, new relations included.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command("train")(train.train_command)
-app.command("pretrain")(pretrain.pretrain_command)
-app.command("evaluate")(evaluate.evaluate_command)
-app.command("embed")(embed.embed_command)
-app.command("predict")(predict.predict_command)
-app.command("complete")(complete.complete_command)
-app.command("score")(score.score_command)
-app.command("calibrate")(calibrate.calibrate_command)
-app.command("explain")(explain.explain_command)
-app.command("similar")(similar.similar_command)
-app.command("relations")(relations.relations_command)
-app.command("drift")(drift.drift_command)
-app.command("serve")(serve.serve_command)
-app.command("demo")(demo.demo_command)
-app.command("reproduce")(reproduce.reproduce_command)
-app.command("tune")(tune.tune_command)
-app.add_typer(data_app, name="data")
-app.add_typer(models_app, name="models")
-app.add_typer(runs_app, name="runs")
 
 
 class _Visible(logging.Formatter):

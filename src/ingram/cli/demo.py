@@ -13,7 +13,6 @@ import typer
 from ingram.answers import GraphScorer
 from ingram.cli.options import Threads, use_threads
 from ingram.cli.screen import (
-    TrainingScreen,
     answers_table,
     console,
     describe,
@@ -23,6 +22,7 @@ from ingram.cli.screen import (
     printable,
 )
 from ingram.cli.train import STATUS
+from ingram.cli.training_screen import TrainingScreen
 from ingram.datasets import open_dataset
 from ingram.errors import RunError
 from ingram.evaluation import metrics

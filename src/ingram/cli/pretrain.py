@@ -16,8 +16,9 @@ from ingram.cli.options import (
     use_threads,
 )
 from ingram.cli.reading import reads_a_graph, spelled
-from ingram.cli.screen import TrainingScreen, note
+from ingram.cli.screen import note
 from ingram.cli.train import finish
+from ingram.cli.training_screen import TrainingScreen
 from ingram.datasets import open_dataset, open_source
 from ingram.errors import ConfigError
 from ingram.experiments.trackers import tracking

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from ingram.cli.options import AllowLeaks, Json, Threads, use_threads, want_folder
-from ingram.cli.screen import TrainingScreen, console, note, plain_table, print_json, printable
+from ingram.cli.screen import console, note, plain_table, print_json, printable
 from ingram.cli.soundness import insist_on_sound
 from ingram.cli.train import STATUS
+from ingram.cli.training_screen import TrainingScreen
 from ingram.datasets import open_dataset
 from ingram.datasets.registry import NAMES, cache_folder
 from ingram.errors import ConfigError

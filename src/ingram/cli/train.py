@@ -20,8 +20,9 @@ from ingram.cli.options import (
     use_threads,
 )
 from ingram.cli.reading import reads_a_graph, spelled
-from ingram.cli.screen import TrainingScreen, console, describe, figure, note, print_json, printable
+from ingram.cli.screen import console, describe, figure, note, print_json, printable
 from ingram.cli.soundness import insist_on_sound
+from ingram.cli.training_screen import TrainingScreen
 from ingram.datasets import open_dataset
 from ingram.errors import ConfigError, IngramError
 from ingram.experiments.environment import command_line

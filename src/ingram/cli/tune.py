@@ -10,9 +10,10 @@ from typing import Annotated
 import typer
 
 from ingram.cli.options import AllowLeaks, Json, Several, Threads, parse_settings, use_threads
-from ingram.cli.screen import TrainingScreen, console, describe, note, print_json
+from ingram.cli.screen import console, describe, note, print_json
 from ingram.cli.soundness import insist_on_sound
 from ingram.cli.train import STATUS
+from ingram.cli.training_screen import TrainingScreen
 from ingram.datasets import open_dataset
 from ingram.experiments.environment import command_line
 from ingram.experiments.tuning import Hearing, Search, run_trials, write_best

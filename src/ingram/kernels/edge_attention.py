@@ -50,7 +50,8 @@ def edge_attention(
         return plain_edge_attention(nodes, kinds, attention, bias, edges, mean_loop=mean_loop)
     graph = (edges.pointers, edges.sources, edges.kinds, mean_loop)
     shift = nodes.new_zeros(len(nodes), *nodes.shape[3:])
-    out, _ = _fused(nodes, kinds, attention, bias, shift, *graph)
+    form = attend if parallel.bare() else _fused
+    out, _ = form(nodes, kinds, attention, bias, shift, *graph)
     return out
 
 

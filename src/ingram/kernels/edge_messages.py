@@ -37,15 +37,9 @@ def edge_messages(
         backend = "fused" if states.device.type == "cpu" else "plain"
     if backend == "plain":
         return plain_edge_messages(states, weights, rows, scale, edges)
-    return _fused(
-        states.contiguous(),
-        weights.contiguous(),
-        rows,
-        scale,
-        edges.pointers,
-        edges.sources,
-        edges.kinds,
-    )
+    graph = (edges.pointers, edges.sources, edges.kinds)
+    form = _sums if parallel.bare() else _fused
+    return form(states.contiguous(), weights.contiguous(), rows, scale, *graph)
 
 
 def plain_edge_messages(
@@ -58,8 +52,7 @@ def plain_edge_messages(
     return torch.zeros_like(states).index_add(1, node, messages) * scale.unsqueeze(-1)
 
 
-@torch.library.custom_op("ingram::edge_messages", mutates_args=(), device_types="cpu")
-def _fused(
+def _sums(
     states: Tensor,
     weights: Tensor,
     rows: Tensor,
@@ -77,6 +70,11 @@ def _fused(
         work=len(states) * len(sources),
     )
     return out
+
+
+_fused = torch.library.custom_op(
+    "ingram::edge_messages", _sums, mutates_args=(), device_types="cpu"
+)
 
 
 @_fused.register_fake

@@ -32,6 +32,15 @@ def arrays(*tensors: Tensor | None) -> list[Any]:
     return [None if t is None else t.detach().contiguous().numpy() for t in tensors]
 
 
+def bare() -> bool:
+    """Whether a loop may be called as it is: no gradient is recorded, nothing is being compiled.
+
+    Otherwise torch must know the operation; the first call of one loads its compiler, which takes
+    seconds.
+    """
+    return not (torch.is_grad_enabled() or torch.compiler.is_compiling())
+
+
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=max(1, os.cpu_count() or 1), thread_name_prefix="ingram")

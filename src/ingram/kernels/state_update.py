@@ -53,9 +53,9 @@ def state_update(
         backend = "fused" if fits and states.device.type == "cpu" else "plain"
     if backend == "plain":
         return plain_state_update(states, messages, own, other, bias, gain, shift, epsilon)
-    keep = torch.is_grad_enabled()
-    rows = (t.reshape(-1, t.shape[-1]) for t in (states, messages))
-    out, _, _ = _fused(*rows, own, other, bias, gain, shift, epsilon, keep)
+    keep, form = torch.is_grad_enabled(), _updated if parallel.bare() else _fused
+    rows, sums = states.reshape(-1, states.shape[-1]), messages.reshape(-1, states.shape[-1])
+    out, _, _ = form(rows, sums, own, other, bias, gain, shift, epsilon, keep)
     return out.view_as(states)
 
 
@@ -74,8 +74,7 @@ def plain_state_update(
     return states + layer_norm(mixed, gain.shape, gain, shift, epsilon).relu()
 
 
-@torch.library.custom_op("ingram::state_update", mutates_args=(), device_types="cpu")
-def _fused(
+def _updated(
     states: Tensor,
     messages: Tensor,
     own: Tensor,
@@ -98,6 +97,11 @@ def _fused(
         work=rows * width // 16,
     )
     return out, normal, scales
+
+
+_fused = torch.library.custom_op(
+    "ingram::state_update", _updated, mutates_args=(), device_types="cpu"
+)
 
 
 @_fused.register_fake

@@ -9,6 +9,9 @@ from torch import Tensor
 
 from ingram.kernels import parallel
 
+FEW = 2**16
+"""Scores that are sorted before a loop would have been loaded."""
+
 
 def top_k(
     scores: Tensor, k: int, *, floor: float = -np.inf, backend: str = "auto"
@@ -20,7 +23,8 @@ def top_k(
     """
     k = min(k, scores.shape[1])
     if backend == "auto":
-        backend = "fused" if scores.device.type == "cpu" else "plain"
+        few = scores.numel() < FEW
+        backend = "fused" if scores.device.type == "cpu" and not few else "plain"
     if backend == "plain":
         return _plain(scores, k, floor)
     best = scores.new_full((len(scores), k), -torch.inf)

@@ -60,10 +60,8 @@ class Model(nn.Module):
 
         tensors, _ = read_tensors(path, FORMAT, check=check)
         assert model is not None
-        model.to_empty(device="cpu")
-        with torch.no_grad():
-            for name, parameter in model.named_parameters():
-                parameter.copy_(tensors[name])
+        weights = {n: tensors[n].to(p.dtype).contiguous() for n, p in model.named_parameters()}
+        model.load_state_dict(weights, assign=True)
         if bad := not_finite(model):
             raise DivergedError(f"{path}: {bad} holds NaN or infinity")
         return model

@@ -108,8 +108,11 @@ class InGramQ(Model):
 
     def _create(self, c: QueryModelConfig) -> None:
         width, kinds = c.width, SIDES * c.bins
-        self.query = nn.Parameter(torch.randn(width))  # q
-        self.bins = nn.Parameter(1 + 0.1 * torch.randn(c.relation_layers, kinds, width))  # c
+        self.query = nn.Parameter(torch.empty(width))  # q
+        self.bins = nn.Parameter(torch.empty(c.relation_layers, kinds, width))  # c
+        if not self.query.is_meta:  # there torch would load its compiler to draw nothing
+            self.query.data = torch.randn(width)
+            self.bins.data = 1 + 0.1 * torch.randn(c.relation_layers, kinds, width)
         self.relation_updates = nn.ModuleList(Update(width) for _ in range(c.relation_layers))
         self.entity_updates = nn.ModuleList(Update(width) for _ in range(c.entity_layers))
         self.edge_weights = nn.ModuleList(

@@ -29,7 +29,7 @@ def glorot_linear(inputs: int, outputs: int) -> nn.Linear:
 
 
 def _draw(weight: Tensor) -> None:
-    if not weight.is_meta:  # there torch takes milliseconds to draw nothing
+    if not weight.is_meta:  # there torch would load its compiler to draw nothing
         nn.init.xavier_normal_(weight, gain=GAIN)
 
 
@@ -185,7 +185,7 @@ class EntityLayer(Attention):
         self.mean_loop = config.self_loop == "mean-relation"
         if not self.mean_loop:
             self.loop = nn.Parameter(torch.empty(1, relation))
-            nn.init.xavier_normal_(self.loop, gain=GAIN)
+            _draw(self.loop)
 
     def forward(
         self, h: Tensor, z: Tensor, graph: Adjacency, inner: nn.Linear | None = None
