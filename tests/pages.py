@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
-from ingram.cli import app
+from ingram.cli import verb
 from tests.verbs import ingram
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -58,6 +57,6 @@ def _run(program: str, *words: str) -> str:
             [program, *words], capture_output=True, text=True, check=True, timeout=120
         ).stdout
     if words[0] == "serve":  # it would run until it is stopped: here, the words are understood
-        get_command(app).commands["serve"].make_context("serve", list(words[1:]))
+        verb("serve").make_context("serve", list(words[1:]))
         return ""
     return ingram(*words)

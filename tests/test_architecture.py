@@ -8,9 +8,9 @@ import pytest
 import ingram
 
 ORDER = (
-    "errors", "memory", "labels", "graph", "splits", "io", "datasets", "relation_graph", "kernels",
-    "answers", "embeddings", "models", "evaluation", "training", "inference", "experiments",
-    "serve", "cli",
+    "errors", "memory", "labels", "graph", "splits", "io", "datasets", "meetings", "relation_graph",
+    "kernels", "answers", "embeddings", "models", "evaluation", "training", "inference",
+    "experiments", "serve", "cli",
 )  # fmt: skip
 """The way data flows: a module imports only from those before it, or from its own room."""
 

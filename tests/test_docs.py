@@ -66,7 +66,8 @@ def test_generate_runs(folder, capsys):
 def options_of(command) -> set[str]:
     """Of a command and of those below it."""
     own = {word for p in command.params for word in (*p.opts, *p.secondary_opts, "--help")}
-    return own.union(*(options_of(c) for c in getattr(command, "commands", {}).values()))
+    below = getattr(command, "commands", {})
+    return own.union(*(options_of(command.get_command(None, name)) for name in below))
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, issparse
 
 from ingram.graph import with_inverses
+from ingram.meetings import _compiled_meetings, _plain_meetings
 from ingram.relation_graph import (
-    _compiled_meetings,
-    _plain_meetings,
     affinities,
     build_relation_graph,
     folded_affinities,

@@ -60,7 +60,8 @@ class Model(nn.Module):
 
         tensors, _ = read_tensors(path, FORMAT, check=check)
         assert model is not None
-        weights = {n: tensors[n].to(p.dtype).contiguous() for n, p in model.named_parameters()}
+        # Copied: what is read lies anywhere in memory, and products may then differ in their bits.
+        weights = {n: tensors[n].to(p.dtype, copy=True) for n, p in model.named_parameters()}
         model.load_state_dict(weights, assign=True)
         if bad := not_finite(model):
             raise DivergedError(f"{path}: {bad} holds NaN or infinity")
