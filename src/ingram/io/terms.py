@@ -24,6 +24,8 @@ SURE_IRI = (
 """A pattern that only IRIs match, though not all of them do: the host is plain, and so on."""
 SURE_BLANK = r"_:[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?"
 
+_PLAIN = r"[A-Za-z0-9_.~!$'()*+,;=@/-]"
+"""Of text that stands as it is after our scheme, and can be neither an IRI nor a blank node."""
 _UNSAFE = re.compile(r"[^\w.~!$'()*+,;=:@/-]")
 
 
@@ -42,11 +44,13 @@ def labels_of(iris: pl.Series, *, blanks: bool = True) -> pl.Series:
     ours = iris.str.starts_with(SCHEME)
     if not ours.any():
         return iris
-    coded = iris.filter(ours).unique()
+    plain = iris.str.contains(f"^{SCHEME}{_PLAIN}+$")
+    coded = iris.filter(ours & ~plain).unique()
     texts = pl.Series([decoded(iri) for iri in coded], dtype=pl.String)
     # An IRI that we would not have written may not be read as a label that it never was.
     made_here = (texts != "") & (terms(texts, blanks=blanks) == "<" + coded + ">")
-    return iris.replace(coded.filter(made_here), texts.filter(made_here))
+    labels = iris.zip_with(~plain, iris.str.slice(len(SCHEME)))
+    return labels.replace(coded.filter(made_here), texts.filter(made_here))
 
 
 def encoded(label: str) -> str:
