@@ -14,7 +14,7 @@ from ingram.errors import ConfigError, MemoryNeedError
 
 VARIABLE = "INGRAM_MEMORY"
 """In the environment: gibibytes that count as free, whatever the system says."""
-OVERHEAD = 130 * 2**20
+OVERHEAD = 100 * 2**20
 """Bytes that any task takes once: compiled loops, thread pools and libraries as they are loaded."""
 UNLIMITED = 2**60
 """Limits from here on are none."""

@@ -184,9 +184,9 @@ class InGramQ(Model):
 
 
 def scorer_bytes(config: QueryModelConfig, graph: KnowledgeGraph) -> int:
-    """Of :class:`QueryScorer`: edges, and a dozen arrays of the states that go together."""
+    """Of :class:`QueryScorer`: edges, and six arrays of the states that go together."""
     states = 4 * config.width * (graph.num_entities + 2 * graph.num_relations)
-    return BYTES_A_TRIPLE * graph.num_triples + 12 * max(states, BUDGET)
+    return BYTES_A_TRIPLE * graph.num_triples + 6 * max(states, BUDGET)
 
 
 def _degree_scale(edges: Adjacency, like: Tensor) -> Tensor:

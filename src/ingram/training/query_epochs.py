@@ -58,13 +58,13 @@ class QueryEpochs:
 
 
 def epoch_bytes(config: QueryConfig, graph: KnowledgeGraph) -> int:
-    """Of one step: edges, and thirteen arrays of states a layer, kept or filled by backward."""
+    """Of one step: edges, and seven arrays of states a layer, kept or filled by backward."""
     model, tasks = config.model, config.tasks
     entities, triples = graph.num_entities, graph.num_triples
     if tasks.cut:
         entities, triples = min(entities, tasks.entities[1]), min(triples, tasks.most_triples)
     states = model.entity_layers * entities + model.relation_layers * 2 * graph.num_relations
-    return 2 * BYTES_A_TRIPLE * triples + 13 * 4 * model.width * config.training.queries * states
+    return 2 * BYTES_A_TRIPLE * triples + 7 * 4 * model.width * config.training.queries * states
 
 
 def query_loss(model: InGramQ, graph: QueryGraph, questions: Questions) -> Tensor:
