@@ -22,7 +22,7 @@ TOGETHER = 2**14
 
 def ranking_bytes(num_triples: int) -> int:
     """Of ranking with so many true triples to leave out: a batch, its counts, and the filter."""
-    return 2 * BUDGET + 100 * num_triples
+    return 2 * BUDGET + 60 * num_triples
 
 
 class CandidateScorer(Protocol):
