@@ -28,7 +28,9 @@ def triple_scores(
 def _fused(entities: Tensor, relations: Tensor, triples: Tensor) -> Tensor:
     scores = entities.new_empty(len(triples))
     arrays = parallel.arrays(entities, relations, triples, scores)
-    parallel.run(lambda start, stop: _score(start, stop, *arrays), len(triples), work=len(triples))
+    parallel.run(
+        lambda start, stop: _score(start, stop, *arrays), len(triples), work=len(triples) // 10
+    )
     return scores
 
 
@@ -43,12 +45,13 @@ def _fused_backward(
 ) -> tuple[Tensor, Tensor]:
     d_entities, d_relations = torch.zeros_like(entities), torch.zeros_like(relations)
     arrays = parallel.arrays(grad, entities, relations, triples, d_entities, d_relations)
-    # Triples share entities, channels share nothing: a thread takes all triples, some channels.
+    # Triples share entities, channels share nothing: a thread takes all triples, some channels, so
+    # two of them read the triples twice.
     width = entities.shape[1]
     parallel.run(
         lambda start, stop: _scatter(8 * start, min(8 * stop, width), *arrays),
         -(-width // 8),
-        work=len(triples),
+        work=len(triples) // 20,
     )
     return d_entities, d_relations
 
