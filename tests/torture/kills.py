@@ -16,7 +16,10 @@ import sys
 import time
 from pathlib import Path
 
+import torch._dynamo  # noqa: F401 - training loads it; the forked ones shall find it loaded
+
 from ingram.cli import main as ingram
+from ingram.cli import verb
 from tests.training.runs import traces
 from tests.verbs import write_dataset
 
@@ -99,6 +102,7 @@ def torture(folder: Path, kills: int, seed: int) -> dict[str, int]:
     """Runs of every kind, killed so often altogether; how many there were and how many differ."""
     rng, data = random.Random(seed), folder / "data"
     write_dataset(data)
+    verb("train")  # loaded here, not by every process that is forked
     told = {"kills": 0, "runs": 0, "different": 0}
     for number in range(10**6):
         kind = list(KINDS)[number % len(KINDS)]
