@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ingram.kernels import parallel
@@ -28,9 +28,11 @@ def both_ways(case, backend):
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 @given(rows=st.integers(0, 9), width=st.sampled_from([2, 4, 8, 32]), seed=st.integers(0, 99))
 def test_fused_and_plain_agree(dtype, rows, width, seed):
-    if dtype == torch.float32:
-        width *= 8  # two or four channels may nearly agree, and their deviation is all rounding
-    case = arguments(rows, min(width, 64), dtype, seed)
+    case = arguments(rows, width, dtype, seed)
+    if dtype == torch.float32:  # where channels nearly agree, their deviation is all rounding
+        states, messages, own, other, bias = case[:5]
+        mixed = states @ own.T + messages @ other.T + bias
+        assume((mixed.std(dim=1, correction=0) > 0.05).all())
     found, wanted = (both_ways(case, backend) for backend in ("fused", "plain"))
     assert_agree(found, wanted, TOLERANCE[dtype])
 

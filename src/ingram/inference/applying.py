@@ -34,9 +34,18 @@ def apply_run(
     """
     path = run_path(run)
     model = load_model(path)
-    draws = draws_of(path, model, draws, seed)
-    scorer = scorer_of(model, graph, draws, seed)
-    return scorer.calibrated(_calibration(path, model, draws))
+    return apply_model(path, model, graph, draws_of(path, model, draws, seed), seed)
+
+
+def apply_model(
+    run: Path,
+    model: InGram | InGramQ,
+    graph: KnowledgeGraph,
+    draws: int | None,
+    seed: int | None,
+) -> GraphScorer:
+    """The same with the run's model at hand; ``draws`` as :func:`draws_of` gives them."""
+    return scorer_of(model, graph, draws, seed).calibrated(_calibration(run, model, draws))
 
 
 def draws_of(run: Path, model: InGram | InGramQ, draws: int | None, seed: int | None) -> int | None:

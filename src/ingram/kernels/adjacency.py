@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
 
 from ingram.graph import Ids, with_inverses
+from ingram.kernels.parallel import compiled
 from ingram.relation_graph import RelationGraph
 
 
@@ -83,7 +83,7 @@ def group_by_destination(destinations: Ids, sources: Ids, kinds: Ids, num_nodes:
     return Adjacency(torch.from_numpy(pointers), *map(torch.from_numpy, ordered))
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _scatter(destinations, sources, kinds, free, ordered):
     for e in range(len(destinations)):
         slot = free[destinations[e]]

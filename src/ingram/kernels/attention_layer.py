@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
@@ -16,6 +15,7 @@ from torch.autograd.function import once_differentiable
 from ingram.kernels.edge_attention import attend, attend_backward
 from ingram.kernels.edge_loops import KEY, QUERY
 from ingram.kernels.head_products import fold, head_products
+from ingram.kernels.parallel import arrays, compiled
 
 
 def attention_layer(
@@ -57,8 +57,7 @@ class _Layer(torch.autograd.Function):
         width, kind_width = maps[1].shape[1], maps[0].shape[1] - 2 * maps[1].shape[1]
         weight, shift = x.new_empty(heads, 4 * size, width), x.new_zeros(heads, 4 * size)
         kind_weight = x.new_empty(heads, 2 * size, kind_width)
-        arrays = [t.detach().numpy() for t in (*maps, weight, shift, kind_weight)]
-        _gather(size, *arrays)
+        _gather(size, *arrays(*maps, weight, shift, kind_weight))
         folded, folded_shift = weight, shift
         if inner is not None and inner_bias is not None:
             folded, folded_shift = fold(weight, shift, inner, inner_bias)
@@ -102,7 +101,7 @@ class _Layer(torch.autograd.Function):
             d_kind_weight = _weight_gradient(d_kinds, z)
         d_maps = [x.new_empty(shape) for shape in ctx.shapes]
         parts = (*d_maps, d_weight.view_as(weight), d_shift, d_kind_weight)
-        _scatter(attention.shape[1], *(t.numpy() for t in parts))
+        _scatter(attention.shape[1], *arrays(*parts))
         return (
             None, d_x, d_z, d_attention.unsqueeze(0), None if bias is None else d_bias,
             d_inner, d_inner_bias, *d_maps,
@@ -121,7 +120,7 @@ def _weight_gradient(grad: Tensor, x: Tensor) -> Tensor:
     return torch.bmm(grad.mT, x.flatten(0, 1).expand(len(grad), -1, -1))
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _gather(size, attend, residual, value, attend_b, residual_b, value_b, weight, shift, kinds):
     """The blocks of :func:`ingram.kernels.head_products.head_blocks`."""
     width = residual.shape[1]
@@ -138,7 +137,7 @@ def _gather(size, attend, residual, value, attend_b, residual_b, value_b, weight
         shift[h, 3 * size + i] = value_b[row]
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _scatter(size, attend, residual, value, attend_b, residual_b, value_b, weight, shift, kinds):
     """The other way."""
     width = residual.shape[1]

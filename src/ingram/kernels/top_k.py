@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
 
 from ingram.kernels import parallel
+from ingram.kernels.parallel import compiled
 
 FEW = 2**16
 """Scores that are sorted before a loop would have been loaded."""
@@ -29,7 +29,7 @@ def top_k(
         return _plain(scores, k, floor)
     best = scores.new_full((len(scores), k), -torch.inf)
     columns = torch.full((len(scores), k), -1)
-    arrays = [t.numpy() for t in (scores.contiguous(), best, columns)]
+    arrays = parallel.arrays(scores, best, columns)
     if k:
         parallel.run(
             lambda start, stop: _collect(start, stop, *arrays, floor),
@@ -46,7 +46,7 @@ def _plain(scores: Tensor, k: int, floor: float) -> tuple[Tensor, Tensor]:
     return best.masked_fill(low, -torch.inf), columns.masked_fill(low, -1)
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _collect(start, stop, scores, best, columns, floor):
     """A heap of the k best so far, the worst at its root; nearly all scores end at one compare."""
     for q in range(start, stop):
@@ -69,12 +69,12 @@ def _collect(start, stop, scores, best, columns, floor):
             _sink(values, places, last, value, place)
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _worse(value, place, other, other_place):
     return value < other or (value == other and place > other_place)
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _rise(values, places, at, value, place):
     """Put an entry at the heap's end and let it rise while it is worse than its parent."""
     while at > 0:
@@ -86,7 +86,7 @@ def _rise(values, places, at, value, place):
     values[at], places[at] = value, place
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _sink(values, places, size, value, place):
     """Put an entry in place of the root and let it sink below whatever is worse."""
     at = 0

@@ -17,7 +17,7 @@ from ingram.datasets.statistics import GraphStatistics, graph_statistics
 from ingram.embeddings import Embeddings
 from ingram.errors import ConfigError
 from ingram.graph import Ids, KnowledgeGraph
-from ingram.inference.applying import apply_run, draws_of
+from ingram.inference.applying import apply_model, draws_of
 from ingram.inference.explaining import explain
 from ingram.inference.explanation import Explanation
 from ingram.inference.lookup import Lookup, entity_lookup
@@ -107,10 +107,10 @@ class Shelf:
         seed: int | None = None,
     ) -> None:
         self.limits, self.metrics = limits, metrics
-        self._model = load_model(run_path(run))
-        self._apply = partial(apply_run, run, draws=draws, seed=seed)
-        self._draws = draws_of(run_path(run), self._model, draws, seed) or 1
-        self._seed = seed or 0
+        path = run_path(run)
+        self._model = load_model(path)
+        self._draws, self._seed = draws_of(path, self._model, draws, seed), seed
+        self._apply = partial(apply_model, path, self._model, draws=self._draws, seed=self._seed)
         self._graphs: dict[str, ServedGraph] = {}
         self._coming: set[str] = set()
         self._pools = {what: ThreadPoolExecutor(1, f"ingram-{what}") for what in THREADS}
@@ -198,7 +198,7 @@ class Shelf:
             "reasons",
             lambda: explain(
                 self._model, scorer.graph, *triple,
-                count=count, draws=self._draws, seed=self._seed, scorer=scorer,
+                count=count, draws=self._draws or 1, seed=self._seed or 0, scorer=scorer,
             ),
         )  # fmt: skip
 
