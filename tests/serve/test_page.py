@@ -77,17 +77,25 @@ def opened(browser, address):
     assert said == []
 
 
+COMPLETED = """([items, typed]) => {
+    const found = [...document.querySelectorAll(items)];
+    const fits = (item) => item.textContent.toLowerCase().includes(typed.toLowerCase());
+    return found.length > 0 && found.every(fits);
+}"""
+"""The list is that of the whole text, not of its first letters."""
+
+
 def ask_by_keys(page, entity, relation):
     """The whole question without a mouse."""
     page.focus("#entity")
     page.keyboard.type(entity)
-    page.wait_for_selector("#entity-list li")
+    page.wait_for_function(COMPLETED, arg=["#entity-list li", entity])
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "relation"
     page.keyboard.type(relation)
-    page.wait_for_selector("#relation-list li")
+    page.wait_for_function(COMPLETED, arg=["#relation-list li", relation])
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")

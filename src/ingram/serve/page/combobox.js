@@ -15,6 +15,7 @@ export class Combobox {
     this.label = null; // the whole label, if one was chosen; what is shown may be short
     this.list = el("ul", { role: "listbox", id: `${input.id}-list`, class: "options", hidden: true });
     this.list.setAttribute("aria-labelledby", `${input.id}-label`);
+    this.list.tabIndex = -1; // a list that scrolls would take the focus from the next field
     input.after(this.list);
     for (const [name, value] of Object.entries({
       role: "combobox",
