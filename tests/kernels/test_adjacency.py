@@ -24,10 +24,10 @@ def edges_of(adjacency: Adjacency):
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 3)), max_size=40))
-def test_edges_are_sorted_by_destination_and_keep_their_order_within_one(edges):
+def test_edges_are_sorted_by_destination_and_kind_and_keep_their_order_within(edges):
     columns = np.array(edges, np.int64).reshape(-1, 3).T
     found = group_by_destination(*columns, 6)
-    assert edges_of(found) == sorted(edges, key=lambda edge: edge[0])
+    assert edges_of(found) == sorted(edges, key=lambda edge: (edge[0], edge[2]))
     assert found.num_nodes == 6
     assert found.num_edges == len(edges)
 
@@ -36,7 +36,9 @@ def test_edges_are_sorted_by_destination_and_keep_their_order_within_one(edges):
 def test_an_entity_hears_the_heads_of_its_triples_and_of_their_reverses(graph):
     n, m = graph.num_entities, graph.num_relations
     wanted = [(t, h, r) for h, r, t in oracle.with_reverses(graph.triples, m)]
-    assert edges_of(entity_adjacency(graph.triples, n, m)) == sorted(wanted, key=lambda e: e[0])
+    assert edges_of(entity_adjacency(graph.triples, n, m)) == sorted(
+        wanted, key=lambda e: (e[0], e[2])
+    )
 
 
 def test_learned_self_loops_are_one_edge_of_their_own_kind_at_each_entity():

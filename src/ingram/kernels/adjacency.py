@@ -18,7 +18,8 @@ class Adjacency:
     """Incoming edges of N nodes. pointers: (N + 1,) long; sources, kinds: (E,) int, by destination.
 
     The edges into node v are ``pointers[v] : pointers[v + 1]``. A kind is a relation in a
-    knowledge graph and a bin in a relation graph.
+    knowledge graph and a bin in a relation graph. Where edges of one kind follow each other, the
+    loops read the kind once.
     """
 
     pointers: Tensor
@@ -75,17 +76,24 @@ def relation_adjacency(graph: RelationGraph) -> Adjacency:
 
 
 def group_by_destination(destinations: Ids, sources: Ids, kinds: Ids, num_nodes: int) -> Adjacency:
-    """Sort edges by destination, keeping their order within one (a counting sort)."""
+    """Sort edges by destination, within one by kind, else keeping their order (counting sorts)."""
     pointers = np.zeros(num_nodes + 1, np.int64)
     np.cumsum(np.bincount(destinations, minlength=num_nodes), out=pointers[1:])
     ordered = np.empty((2, len(sources)), np.int32)
-    _scatter(destinations, sources, kinds, pointers[:-1].copy(), ordered)
+    first = np.zeros(int(kinds.max(initial=-1)) + 2, np.int64)
+    np.cumsum(np.bincount(kinds), out=first[1:])
+    order = np.empty(len(kinds), np.int32 if len(kinds) < 2**31 else np.int64)
+    _scatter(destinations, sources, kinds, order, first, pointers[:-1].copy(), ordered)
     return Adjacency(torch.from_numpy(pointers), *map(torch.from_numpy, ordered))
 
 
 @compiled
-def _scatter(destinations, sources, kinds, free, ordered):
-    for e in range(len(destinations)):
+def _scatter(destinations, sources, kinds, order, first, free, ordered):
+    for e in range(len(kinds)):
+        slot = first[kinds[e]]
+        first[kinds[e]] = slot + 1
+        order[slot] = e
+    for e in order:
         slot = free[destinations[e]]
         free[destinations[e]] = slot + 1
         ordered[0, slot] = sources[e]

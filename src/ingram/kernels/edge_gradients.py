@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ingram.kernels.edge_loops import KEY, QUERY, RESIDUAL, VALUE, mean_kinds, pack
+from ingram.kernels.edge_loops import KEY, QUERY, RESIDUAL, VALUE, end_of_run, fetch_ahead, pack
 from ingram.kernels.parallel import compiled_fast
 from ingram.kernels.vectors import by_sign, get, load, put, splat, store, through_relu, total
 
@@ -20,6 +20,26 @@ def _unpack(lanes, packed, unit, part, sums, table):
             row = load(packed, i * width + c, lanes)
             store(table, at + c, row)
             store(sums, c, load(sums, c, lanes) + row)
+
+
+@compiled_fast
+def _mean_kinds(lanes, edges, table, means):
+    """(N, D): the mean of the kinds on a node's edges; zero when it has none."""
+    pointers, _, kinds = edges
+    width = table.shape[1]
+    one = table.dtype.type(1)
+    for v in range(len(pointers) - 1):
+        first, last = get(pointers, v), get(pointers, v + 1)
+        share = one / table.dtype.type(max(last - first, 1))
+        for c in range(0, width, len(lanes)):
+            mean = splat(table.dtype.type(0), lanes)
+            start = first
+            while start < last:
+                stop = end_of_run(True, kinds, start, last)
+                kind = load(table, get(kinds, start) * width + c, lanes)
+                mean = mean + kind * table.dtype.type(stop - start)
+                start = stop
+            store(means, v * width + c, mean * share)
 
 
 @compiled_fast
@@ -46,12 +66,12 @@ def backward(
             d_table[:] = 0
             if kinds is not None:
                 pack(lanes, kinds, i, part - KEY, unshifted, table)
-                if mean_loop:
-                    mean_kinds(lanes, edges, table, means)
+                if mean_loop and part == KEY:
+                    _mean_kinds(lanes, edges, table, means)
             if part == VALUE:
                 _d_values(
                     lanes, h, mean_loop, edges, grad[s], out[s], alpha[h, s], ends, kinds, table,
-                    means, d_nodes[h, s], d_ends, d_table, d_logits, d_shift[h, s, RESIDUAL],
+                    d_nodes[h, s], d_ends, d_table, d_logits, d_shift[h, s, RESIDUAL],
                 )  # fmt: skip
             else:
                 _d_keys(
@@ -66,40 +86,53 @@ def backward(
 
 @compiled_fast
 def _d_values(
-    lanes, h, mean_loop, edges, grad, out, alpha, ends, kinds, table, means,
+    lanes, h, mean_loop, edges, grad, out, alpha, ends, kinds, table,
     d_nodes, d_ends, d_table, d_logits, d_shifts,
 ):  # fmt: skip
     """Through the weighted sum, to residuals, values and logits."""
     pointers, sources, kind_ids = edges
     _, heads, width = out.shape
     zero = out.dtype.type(0)
+    nothing = splat(zero, lanes)
     loops = 1 if mean_loop else 0
     for v in range(len(pointers) - 1):
         first, last, shift = get(pointers, v), get(pointers, v + 1), v * loops
         loop = get(alpha, last + shift) if mean_loop else zero
-        loop_share = loop / out.dtype.type(max(last - first, 1))  # of each edge's kind
+        share = out.dtype.type(1) / out.dtype.type(max(last - first, 1))
+        loop_share = loop * share  # of each edge's kind
         for c in range(0, width, len(lanes)):
             at = (v * heads + h) * width + c
             masked = through_relu(load(out, at, lanes), load(grad, at, lanes))
             store(d_nodes, (4 * v + RESIDUAL) * width + c, masked)
             store(d_shifts, c, load(d_shifts, c, lanes) + masked)
-            for e in range(first, last):
-                x = get(sources, e) * width + c
-                weight = get(alpha, e + shift)
-                value = load(ends, x, lanes)
-                store(d_ends, x, load(d_ends, x, lanes) + masked * weight)
+            mean = nothing
+            start = first
+            while start < last:
+                stop = end_of_run(kinds, kind_ids, start, last)
+                dot, weight = zero, zero
+                k = get(kind_ids, start) * width + c
                 if kinds is not None:
-                    k = get(kind_ids, e) * width + c
-                    value = value + load(table, k, lanes)
-                    more = masked * (weight + loop_share)
-                    store(d_table, k, load(d_table, k, lanes) + more)
-                inner = total(value * masked)
-                if c > 0:
-                    inner += get(d_logits, e + shift)
-                put(d_logits, e + shift, inner)
+                    kind = load(table, k, lanes)
+                    dot = total(kind * masked)
+                    if mean_loop:
+                        mean = mean + kind * out.dtype.type(stop - start)
+                for e in range(start, stop):
+                    fetch_ahead(lanes, ends, sources, e, width, c)
+                    fetch_ahead(lanes, d_ends, sources, e, width, c)
+                    x = get(sources, e) * width + c
+                    own = get(alpha, e + shift)
+                    weight += own + loop_share
+                    inner = dot + total(load(ends, x, lanes) * masked)
+                    store(d_ends, x, load(d_ends, x, lanes) + masked * own)
+                    if c > 0:
+                        inner += get(d_logits, e + shift)
+                    put(d_logits, e + shift, inner)
+                if kinds is not None:
+                    store(d_table, k, load(d_table, k, lanes) + masked * weight)
+                start = stop
             if mean_loop:
                 x = v * width + c
-                value = load(ends, x, lanes) + load(means, x, lanes)
+                value = load(ends, x, lanes) + mean * share
                 store(d_ends, x, load(d_ends, x, lanes) + masked * loop)
                 inner = total(value * masked)
                 if c > 0:
@@ -143,19 +176,29 @@ def _d_keys(
                 d_query = bent * weights
                 store(d_ends, x, load(d_ends, x, lanes) + d_query)
                 loop = d_query * share
-            for e in range(first, last):
-                x = get(sources, e) * width + c
-                t = query + load(ends, x, lanes)
-                k = get(kind_ids, e) * width + c
+            start = first
+            while start < last:
+                stop = end_of_run(kinds, kind_ids, start, last)
+                k = get(kind_ids, start) * width + c
+                base = query
                 if kinds is not None:
-                    t = t + load(table, k, lanes)
-                g = get(d_logits, e + shift)
-                bent = by_sign(t, g, g * slope)
-                d_weights = d_weights + bent * t
-                step = bent * weights
-                d_query = d_query + step
-                store(d_ends, x, load(d_ends, x, lanes) + step)
+                    base = query + load(table, k, lanes)
+                steps = splat(zero, lanes)
+                for e in range(start, stop):
+                    fetch_ahead(lanes, ends, sources, e, width, c)
+                    fetch_ahead(lanes, d_ends, sources, e, width, c)
+                    x = get(sources, e) * width + c
+                    t = base + load(ends, x, lanes)
+                    g = get(d_logits, e + shift)
+                    bent = by_sign(t, g, g * slope)
+                    d_weights = d_weights + bent * t
+                    step = bent * weights
+                    steps = steps + step
+                    store(d_ends, x, load(d_ends, x, lanes) + step)
+                d_query = d_query + steps
                 if kinds is not None:
-                    store(d_table, k, load(d_table, k, lanes) + (step + loop))
+                    more = steps + loop * y.dtype.type(stop - start)
+                    store(d_table, k, load(d_table, k, lanes) + more)
+                start = stop
             store(d_y, c, d_weights)
             store(d_nodes, (4 * v + QUERY) * width + c, d_query)

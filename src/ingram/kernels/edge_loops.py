@@ -14,10 +14,24 @@ import numpy as np
 
 from ingram.kernels.exponential import exponentials
 from ingram.kernels.parallel import compiled_fast
-from ingram.kernels.vectors import get, larger, load, put, splat, store, through_relu, total
+from ingram.kernels.vectors import (
+    get,
+    larger,
+    load,
+    prefetch,
+    put,
+    splat,
+    store,
+    through_relu,
+    total,
+)
 
 QUERY, RESIDUAL, KEY, VALUE = range(4)
 """A node's parts; a kind has the last two."""
+AHEAD = 6
+"""Edges between fetching a row and reading it."""
+LINE = 16
+"""Numbers in a line of the cache."""
 
 
 @compiled_fast
@@ -31,19 +45,22 @@ def pack(lanes, table, unit, part, shift, packed):
 
 
 @compiled_fast
-def mean_kinds(lanes, edges, table, means):
-    """(N, D): the mean of the kinds on a node's edges; zero when it has none."""
-    pointers, _, kinds = edges
-    width = table.shape[1]
-    one = table.dtype.type(1)
-    for v in range(len(pointers) - 1):
-        first, last = get(pointers, v), get(pointers, v + 1)
-        share = one / table.dtype.type(max(last - first, 1))
-        for c in range(0, width, len(lanes)):
-            mean = splat(table.dtype.type(0), lanes)
-            for e in range(first, last):
-                mean = mean + load(table, get(kinds, e) * width + c, lanes)
-            store(means, v * width + c, mean * share)
+def fetch_ahead(lanes, table, sources, e, width, c):
+    """The row that a later edge will read."""
+    row = get(sources, min(e + AHEAD, len(sources) - 1)) * width + c
+    for line in range(0, len(lanes), LINE):
+        prefetch(table, row + line)
+
+
+@compiled_fast
+def end_of_run(kinds, kind_ids, e, last):
+    """Where the edges of the kind of edge e end; without vectors of kinds, all are alike."""
+    if kinds is None:
+        return last
+    stop = e + 1
+    while stop < last and get(kind_ids, stop) == get(kind_ids, e):
+        stop += 1
+    return stop
 
 
 @compiled_fast
@@ -55,7 +72,6 @@ def forward(
     _, draws, count, _, width = nodes.shape
     edges = (pointers, sources, kind_ids)
     ends = np.empty((count, width), nodes.dtype)
-    means = np.empty((count if mean_loop else 0, width), nodes.dtype)
     table, unshifted = np.empty((0, width), nodes.dtype), np.zeros(width, nodes.dtype)
     if kinds is not None:
         table = np.empty((kinds.shape[2], width), nodes.dtype)
@@ -65,51 +81,58 @@ def forward(
             pack(lanes, nodes, i, part, shift[h, part], ends)
             if kinds is not None:
                 pack(lanes, kinds, i, part - KEY, unshifted, table)
-                if mean_loop:
-                    mean_kinds(lanes, edges, table, means)
             if part == KEY:
                 _logits(
-                    lanes, h, slope, mean_loop, edges, nodes[h, s], ends, kinds, table, means,
+                    lanes, h, slope, mean_loop, edges, nodes[h, s], ends, kinds, table,
                     attention[h], bias, alpha[h, s],
                 )  # fmt: skip
                 exponentials(alpha[h, s])
             else:
                 _values(
-                    lanes, h, mean_loop, edges, nodes[h, s], ends, kinds, table, means,
+                    lanes, h, mean_loop, edges, nodes[h, s], ends, kinds, table,
                     shift[h, RESIDUAL], out[s], alpha[h, s],
                 )  # fmt: skip
 
 
 @compiled_fast
 def _logits(
-    lanes, h, slope, mean_loop, edges, nodes, ends, kinds, table, means, y, bias, alpha
+    lanes, h, slope, mean_loop, edges, nodes, ends, kinds, table, y, bias, alpha
 ):  # fmt: skip
     """Each edge's y . LeakyReLU(query + key + kind) + bias, less the largest of its node."""
     pointers, sources, kind_ids = edges
     width = len(y)
     loops = 1 if mean_loop else 0
-    bend = splat(slope, lanes)
+    bend, nothing = splat(slope, lanes), splat(y.dtype.type(0), lanes)
     for v in range(len(pointers) - 1):
         first, last, shift = get(pointers, v), get(pointers, v + 1), v * loops
+        share = y.dtype.type(1) / y.dtype.type(max(last - first, 1))
         top = y.dtype.type(-np.inf)
         for c in range(0, width, len(lanes)):
             query = load(nodes, (4 * v + QUERY) * width + c, lanes)
             weights = load(y, c, lanes)
-            top = y.dtype.type(-np.inf)
-            for e in range(first, last):
-                t = query + load(ends, get(sources, e) * width + c, lanes)
+            top, mean = y.dtype.type(-np.inf), nothing
+            start = first
+            while start < last:
+                stop = end_of_run(kinds, kind_ids, start, last)
+                base = query
                 if kinds is not None:
-                    t = t + load(table, get(kind_ids, e) * width + c, lanes)
-                logit = total(larger(t, t * bend) * weights)
-                if c > 0:
-                    logit += get(alpha, e + shift)
-                elif bias is not None:
-                    logit += bias[get(kind_ids, e), h]
-                put(alpha, e + shift, logit)
-                top = max(top, logit)
+                    kind = load(table, get(kind_ids, start) * width + c, lanes)
+                    base = query + kind
+                    if mean_loop:
+                        mean = mean + kind * y.dtype.type(stop - start)
+                for e in range(start, stop):
+                    fetch_ahead(lanes, ends, sources, e, width, c)
+                    t = base + load(ends, get(sources, e) * width + c, lanes)
+                    logit = total(larger(t, t * bend) * weights)
+                    if c > 0:
+                        logit += get(alpha, e + shift)
+                    elif bias is not None:
+                        logit += bias[get(kind_ids, e), h]
+                    put(alpha, e + shift, logit)
+                    top = max(top, logit)
+                start = stop
             if mean_loop:
-                at = v * width + c
-                t = query + load(ends, at, lanes) + load(means, at, lanes)
+                t = query + load(ends, v * width + c, lanes) + mean * share
                 logit = total(larger(t, t * bend) * weights)
                 if c > 0:
                     logit += get(alpha, last + shift)
@@ -120,15 +143,15 @@ def _logits(
 
 
 @compiled_fast
-def _values(
-    lanes, h, mean_loop, edges, nodes, ends, kinds, table, means, shifts, out, alpha
-):  # fmt: skip
+def _values(lanes, h, mean_loop, edges, nodes, ends, kinds, table, shifts, out, alpha):
     """Makes ``alpha`` sum to one over a node's edges, and with it the node's output."""
     pointers, sources, kind_ids = edges
     _, heads, width = out.shape
     loops = 1 if mean_loop else 0
+    nothing = splat(out.dtype.type(0), lanes)
     for v in range(len(pointers) - 1):
         first, last, shift = get(pointers, v), get(pointers, v + 1), v * loops
+        share = out.dtype.type(1) / out.dtype.type(max(last - first, 1))
         whole = out.dtype.type(0)
         for e in range(first + shift, last + shift + loops):
             whole += get(alpha, e)
@@ -137,13 +160,23 @@ def _values(
             put(alpha, e, get(alpha, e) * scale)
         for c in range(0, width, len(lanes)):
             result = load(nodes, (4 * v + RESIDUAL) * width + c, lanes) + load(shifts, c, lanes)
-            for e in range(first, last):
-                value = load(ends, get(sources, e) * width + c, lanes)
+            mean = nothing
+            start = first
+            while start < last:
+                stop = end_of_run(kinds, kind_ids, start, last)
+                weight = out.dtype.type(0)
+                for e in range(start, stop):
+                    fetch_ahead(lanes, ends, sources, e, width, c)
+                    value = load(ends, get(sources, e) * width + c, lanes)
+                    weight += get(alpha, e + shift)
+                    result = result + value * get(alpha, e + shift)
                 if kinds is not None:
-                    value = value + load(table, get(kind_ids, e) * width + c, lanes)
-                result = result + value * get(alpha, e + shift)
+                    kind = load(table, get(kind_ids, start) * width + c, lanes)
+                    result = result + kind * weight
+                    if mean_loop:
+                        mean = mean + kind * out.dtype.type(stop - start)
+                start = stop
             if mean_loop:
-                at = v * width + c
-                value = load(ends, at, lanes) + load(means, at, lanes)
+                value = load(ends, v * width + c, lanes) + mean * share
                 result = result + value * get(alpha, last + shift)
             store(out, (v * heads + h) * width + c, through_relu(result, result))

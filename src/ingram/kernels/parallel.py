@@ -29,7 +29,10 @@ SMALLEST_SHARE = 2_000
 
 def arrays(*tensors: Tensor | None) -> list[Any]:
     """Tensors as the loops take them: contiguous, without a gradient; None stays None."""
-    return [None if t is None else t.detach().contiguous().numpy() for t in tensors]
+    return [
+        None if t is None else (t.detach() if t.requires_grad else t).contiguous().numpy()
+        for t in tensors
+    ]
 
 
 def bare() -> bool:

@@ -10,6 +10,10 @@ from torch import Tensor
 
 from ingram.kernels import parallel
 from ingram.kernels.parallel import compiled_fast
+from ingram.kernels.vectors import get, lanes_of, load, put, store, total
+
+CHANNELS = 16
+"""A share of the gradients, at least: a line of the cache."""
 
 
 def triple_scores(
@@ -28,8 +32,11 @@ def triple_scores(
 def _fused(entities: Tensor, relations: Tensor, triples: Tensor) -> Tensor:
     scores = entities.new_empty(len(triples))
     arrays = parallel.arrays(entities, relations, triples, scores)
+    lanes = lanes_of(entities.shape[1])
     parallel.run(
-        lambda start, stop: _score(start, stop, *arrays), len(triples), work=len(triples) // 10
+        lambda start, stop: _score(start, stop, lanes, *arrays),
+        len(triples),
+        work=len(triples) // 20,
     )
     return scores
 
@@ -47,11 +54,11 @@ def _fused_backward(
     arrays = parallel.arrays(grad, entities, relations, triples, d_entities, d_relations)
     # Triples share entities, channels share nothing: a thread takes all triples, some channels, so
     # two of them read the triples twice.
-    width = entities.shape[1]
+    lanes = lanes_of(entities.shape[1], CHANNELS)
     parallel.run(
-        lambda start, stop: _scatter(8 * start, min(8 * stop, width), *arrays),
-        -(-width // 8),
-        work=len(triples) // 20,
+        lambda start, stop: _scatter(start, stop, lanes, *arrays),
+        entities.shape[1] // len(lanes),
+        work=len(triples) // 40,
     )
     return d_entities, d_relations
 
@@ -73,31 +80,30 @@ _fused.register_autograd(_differentiate, setup_context=_remember)
 
 
 @compiled_fast
-def _score(start, stop, entities, relations, triples, scores):
+def _score(start, stop, lanes, entities, relations, triples, scores):
+    width = entities.shape[1]
     for i in range(start, stop):
-        head, kind = entities[triples[i, 0]], relations[triples[i, 1]]
-        tail = entities[triples[i, 2]]
-        total = entities.dtype.type(0)
-        for c in range(entities.shape[1]):
-            total += head[c] * kind[c] * tail[c]
-        scores[i] = total
+        h, r, t = get(triples, 3 * i), get(triples, 3 * i + 1), get(triples, 3 * i + 2)
+        score = entities.dtype.type(0)
+        for c in range(0, width, len(lanes)):
+            head, tail = load(entities, h * width + c, lanes), load(entities, t * width + c, lanes)
+            score += total(head * tail * load(relations, r * width + c, lanes))
+        put(scores, i, score)
 
 
 @compiled_fast
-def _scatter(start, stop, grad, entities, relations, triples, d_entities, d_relations):
+def _scatter(start, stop, lanes, grad, entities, relations, triples, d_entities, d_relations):
+    """Blocks start : stop of the channels."""
+    width = entities.shape[1]
     for i in range(len(grad)):
-        g, h, r, t = grad[i], triples[i, 0], triples[i, 1], triples[i, 2]
+        g = get(grad, i)
         if g == 0:  # a pair beyond the margin
             continue
-        head, kind, tail = (
-            entities[h, start:stop], relations[r, start:stop], entities[t, start:stop]
-        )  # fmt: skip
-        d_head, d_kind, d_tail = (
-            d_entities[h, start:stop], d_relations[r, start:stop], d_entities[t, start:stop]
-        )  # fmt: skip
-        for c in range(len(head)):
-            d_head[c] += g * kind[c] * tail[c]
-        for c in range(len(head)):
-            d_tail[c] += g * head[c] * kind[c]
-        for c in range(len(head)):
-            d_kind[c] += g * head[c] * tail[c]
+        h, r, t = get(triples, 3 * i), get(triples, 3 * i + 1), get(triples, 3 * i + 2)
+        for c in range(start * len(lanes), stop * len(lanes), len(lanes)):
+            at_h, at_r, at_t = h * width + c, r * width + c, t * width + c
+            head, kind = load(entities, at_h, lanes), load(relations, at_r, lanes) * g
+            tail = load(entities, at_t, lanes)
+            store(d_entities, at_h, load(d_entities, at_h, lanes) + kind * tail)
+            store(d_entities, at_t, load(d_entities, at_t, lanes) + head * kind)
+            store(d_relations, at_r, load(d_relations, at_r, lanes) + head * tail * g)

@@ -24,9 +24,9 @@ WIDEST = 64
 """Lanes, at most: more would not fit into the registers by far."""
 
 
-def lanes_of(width: int) -> tuple[int, ...]:
+def lanes_of(width: int, most: int = WIDEST) -> tuple[int, ...]:
     """As many lanes as divide ``width``: a power of two, which others are scalars to LLVM."""
-    return (0,) * math.gcd(width, WIDEST)
+    return (0,) * math.gcd(width, most)
 
 
 class Vector(types.Type):
@@ -91,6 +91,21 @@ def store(typingctx, array, at, vector):
         return context.get_dummy_value()
 
     return types.none(array, types.intp, vector), codegen
+
+
+@intrinsic
+def prefetch(typingctx, array, at):
+    """Have array[at] brought into the cache; it need not exist."""
+
+    def codegen(context, builder, signature, args):
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        shape = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        fetch = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0")
+        address = builder.bitcast(_address(context, builder, array, args), byte)
+        builder.call(fetch, [address, number(0), number(3), number(1)])  # to read, and keep; data
+        return context.get_dummy_value()
+
+    return types.none(array, types.intp), codegen
 
 
 @intrinsic

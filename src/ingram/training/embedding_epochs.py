@@ -48,7 +48,8 @@ class EmbeddingEpochs:
         rng = stream(training.seed, EPOCH, number)
         task, is_fact = self.splits.draw(rng)
         n, m = task.num_entities, task.num_relations
-        targets = task.triples[~is_fact]
+        targets = task.triples.compress(~is_fact, axis=0)
+        facts = task.triples.compress(is_fact, axis=0)
         triples = questions = None
         if training.objective == "margin":
             false = corrupt(targets, n, training.negatives, rng=rng)
@@ -57,7 +58,7 @@ class EmbeddingEpochs:
             answers = self.answers if task is self.splits.whole else TrueAnswers(task)
             questions = answers.ask(_some(targets, training.queries // 2, rng))
         return EmbeddingEpoch(
-            MessageGraph.of(task.triples[is_fact], n, m, model, weights_of(task, is_fact)),
+            MessageGraph.of(facts, n, m, model, weights_of(task, is_fact)),
             Features.draw(n, m, model, rng, training.draws),
             triples,
             len(targets),

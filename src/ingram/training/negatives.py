@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ingram.graph import Ids
+from ingram.kernels.parallel import compiled
 
 
 def corrupt(triples: Ids, num_entities: int, per_positive: int, *, rng: np.random.Generator) -> Ids:
@@ -14,8 +15,14 @@ def corrupt(triples: Ids, num_entities: int, per_positive: int, *, rng: np.rando
     true triples are not left out.
     """
     corrupted = np.repeat(triples, per_positive, axis=0)
-    rows = np.arange(len(corrupted))
-    side = 2 * rng.integers(0, 2, len(corrupted))
+    tail = rng.integers(0, 2, len(corrupted))
     shift = rng.integers(1, max(num_entities, 2), len(corrupted))
-    corrupted[rows, side] = (corrupted[rows, side] + shift) % num_entities
+    _move(corrupted, tail, shift, num_entities)
     return corrupted
+
+
+@compiled  # type: ignore[untyped-decorator]
+def _move(triples: Ids, tail: Ids, shift: Ids, count: int) -> None:
+    for i in range(len(triples)):
+        moved = triples[i, 2 * tail[i]] + shift[i]
+        triples[i, 2 * tail[i]] = moved - count if moved >= count else moved

@@ -48,13 +48,15 @@ class QueryEpochs:
         task, is_fact = self.splits.draw(rng)
         answers = self.answers if task is self.splits.whole else TrueAnswers(task)
         graph = QueryGraph.of(
-            task.triples[is_fact],
+            task.triples.compress(is_fact, axis=0),
             task.num_entities,
             task.num_relations,
             self.config.model,
             weights_of(task, is_fact),
         )
-        return QueryEpoch(graph, task.triples[~is_fact], answers, training.queries, rng)
+        return QueryEpoch(
+            graph, task.triples.compress(~is_fact, axis=0), answers, training.queries, rng
+        )
 
 
 def epoch_bytes(config: QueryConfig, graph: KnowledgeGraph) -> int:
