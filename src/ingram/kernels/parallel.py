@@ -11,12 +11,13 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 import torch
 from torch import Tensor
 
+T = TypeVar("T")
 FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
 """What the compiler may assume of sums and products: all but that NaN and infinity never occur. A
 diverged model must show."""
@@ -47,6 +48,13 @@ def bare() -> bool:
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=max(1, os.cpu_count() or 1), thread_name_prefix="ingram")
+
+
+def beside(function: Callable[[], T]) -> Callable[[], T]:
+    """Begin a call on another thread, if torch uses more than one; returns what waits for it."""
+    if torch.get_num_threads() == 1:
+        return function
+    return _pool(os.getpid()).submit(function).result
 
 
 def run(loop: Callable[[int, int], None], units: int, *, work: int) -> None:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from ingram.graph import Ids, KnowledgeGraph
+from ingram.kernels import parallel
 from ingram.kernels.adjacency import BYTES_A_TRIPLE
 from ingram.kernels.triple_scores import triple_scores
 from ingram.models.features import Features
@@ -48,8 +49,11 @@ class EmbeddingEpochs:
         rng = stream(training.seed, EPOCH, number)
         task, is_fact = self.splits.draw(rng)
         n, m = task.num_entities, task.num_relations
-        targets = task.triples.compress(~is_fact, axis=0)
         facts = task.triples.compress(is_fact, axis=0)
+        graph = parallel.beside(
+            lambda: MessageGraph.of(facts, n, m, model, weights_of(task, is_fact))
+        )
+        targets = task.triples.compress(~is_fact, axis=0)
         triples = questions = None
         if training.objective == "margin":
             false = corrupt(targets, n, training.negatives, rng=rng)
@@ -57,13 +61,8 @@ class EmbeddingEpochs:
         else:
             answers = self.answers if task is self.splits.whole else TrueAnswers(task)
             questions = answers.ask(_some(targets, training.queries // 2, rng))
-        return EmbeddingEpoch(
-            MessageGraph.of(facts, n, m, model, weights_of(task, is_fact)),
-            Features.draw(n, m, model, rng, training.draws),
-            triples,
-            len(targets),
-            questions,
-        )
+        features = Features.draw(n, m, model, rng, training.draws)
+        return EmbeddingEpoch(graph(), features, triples, len(targets), questions)
 
 
 def epoch_bytes(config: Config, graph: KnowledgeGraph) -> int:
