@@ -35,7 +35,7 @@ def _mean_kinds(lanes, edges, table, means):
             mean = splat(table.dtype.type(0), lanes)
             start = first
             while start < last:
-                stop = end_of_run(True, kinds, start, last)
+                stop = end_of_run(kinds, start, last)
                 kind = load(table, get(kinds, start) * width + c, lanes)
                 mean = mean + kind * table.dtype.type(stop - start)
                 start = stop
@@ -108,7 +108,7 @@ def _d_values(
             mean = nothing
             start = first
             while start < last:
-                stop = end_of_run(kinds, kind_ids, start, last)
+                stop = last if kinds is None else end_of_run(kind_ids, start, last)
                 dot, weight = zero, zero
                 k = get(kind_ids, start) * width + c
                 if kinds is not None:
@@ -178,7 +178,7 @@ def _d_keys(
                 loop = d_query * share
             start = first
             while start < last:
-                stop = end_of_run(kinds, kind_ids, start, last)
+                stop = last if kinds is None else end_of_run(kind_ids, start, last)
                 k = get(kind_ids, start) * width + c
                 base = query
                 if kinds is not None:

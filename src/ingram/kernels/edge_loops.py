@@ -53,12 +53,10 @@ def fetch_ahead(lanes, table, sources, e, width, c):
 
 
 @compiled_fast
-def end_of_run(kinds, kind_ids, e, last):
-    """Where the edges of the kind of edge e end; without vectors of kinds, all are alike."""
-    if kinds is None:
-        return last
+def end_of_run(kinds, e, last):
+    """Where the edges of the kind of edge e end, no later than at ``last``."""
     stop = e + 1
-    while stop < last and get(kind_ids, stop) == get(kind_ids, e):
+    while stop < last and get(kinds, stop) == get(kinds, e):
         stop += 1
     return stop
 
@@ -113,9 +111,9 @@ def _logits(
             top, mean = y.dtype.type(-np.inf), nothing
             start = first
             while start < last:
-                stop = end_of_run(kinds, kind_ids, start, last)
-                base = query
+                stop, base = last, query
                 if kinds is not None:
+                    stop = end_of_run(kind_ids, start, last)
                     kind = load(table, get(kind_ids, start) * width + c, lanes)
                     base = query + kind
                     if mean_loop:
@@ -163,7 +161,7 @@ def _values(lanes, h, mean_loop, edges, nodes, ends, kinds, table, shifts, out, 
             mean = nothing
             start = first
             while start < last:
-                stop = end_of_run(kinds, kind_ids, start, last)
+                stop = last if kinds is None else end_of_run(kind_ids, start, last)
                 weight = out.dtype.type(0)
                 for e in range(start, stop):
                     fetch_ahead(lanes, ends, sources, e, width, c)

@@ -8,8 +8,9 @@ Shapes: Q queries, N nodes, D channels; ``states`` (Q, N, D); ``weights`` (R, K,
 each distinct row; ``rows`` (Q,) long, which table a query reads; ``scale`` (N,).
 
 A query's states fit in a core's cache where those of all queries do not, so a thread works query
-by query. The gradients of sources and weights are scattered in the same pass that gathers, a whole
-query on one thread, so no two threads write to the same place.
+by query. Edges of one kind that follow each other read its weights once. The gradients of sources
+and weights are scattered in the same pass that gathers, a whole query on one thread, so no two
+threads write to the same place.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from torch import Tensor
 
 from ingram.kernels import parallel
 from ingram.kernels.adjacency import Adjacency
+from ingram.kernels.edge_loops import end_of_run
 from ingram.kernels.parallel import compiled_fast
 from ingram.kernels.vectors import fused, get, lanes_of, load, splat, store
 
@@ -132,11 +134,15 @@ def _forward(start, stop, lanes, states, weights, rows, scale, pointers, sources
         state, weight = q * count * width, rows[q] * weights.shape[1] * width
         first, last = get(pointers, v), get(pointers, v + 1)
         for c in range(0, width, len(lanes)):
-            total = splat(scale.dtype.type(0), lanes)
-            for e in range(first, last):
-                source = load(states, state + get(sources, e) * width + c, lanes)
-                kind = load(weights, weight + get(kinds, e) * width + c, lanes)
-                total = fused(source, kind, total)
+            total, run = splat(scale.dtype.type(0), lanes), first
+            while run < last:
+                end = end_of_run(kinds, run, last)
+                arrived = splat(scale.dtype.type(0), lanes)
+                for e in range(run, end):
+                    arrived = arrived + load(states, state + get(sources, e) * width + c, lanes)
+                kind = load(weights, weight + get(kinds, run) * width + c, lanes)
+                total = fused(arrived, kind, total)
+                run = end
             store(out, row * width + c, total * get(scale, v))
 
 
@@ -153,10 +159,16 @@ def _backward(
             first, last = get(pointers, v), get(pointers, v + 1)
             for c in range(0, width, len(lanes)):
                 scaled = load(grad, state + v * width + c, lanes) * get(scale, v)
-                for e in range(first, last):
-                    x, k = get(sources, e) * width + c, get(kinds, e) * width + c
-                    source, kind = load(states, state + x, lanes), load(weights, weight + k, lanes)
-                    d_source = load(d_states, state + x, lanes)
-                    store(d_states, state + x, fused(scaled, kind, d_source))
+                run = first
+                while run < last:
+                    end = end_of_run(kinds, run, last)
+                    k = get(kinds, run) * width + c
+                    back = scaled * load(weights, weight + k, lanes)
+                    arrived = splat(scale.dtype.type(0), lanes)
+                    for e in range(run, end):
+                        x = state + get(sources, e) * width + c
+                        arrived = arrived + load(states, x, lanes)
+                        store(d_states, x, load(d_states, x, lanes) + back)
                     d_kind = load(d_each, d_weight + k, lanes)
-                    store(d_each, d_weight + k, fused(scaled, source, d_kind))
+                    store(d_each, d_weight + k, fused(scaled, arrived, d_kind))
+                    run = end
