@@ -282,3 +282,17 @@ def test_answers_are_a_tidy_table_and_diverged_weights_are_refused():
         model.score_output.bias.fill_(torch.nan)
     with pytest.raises(DivergedError, match="scores hold NaN or infinity"):
         model.scorer(GRAPH).predict(head="e0", relation="r0")
+
+
+@given(seed=seeds, count=st.integers(2, 9))
+def test_an_answer_does_not_depend_on_who_else_asks(seed, count):
+    graph = random_graph(seed, 40, 4, 120)
+    model = random_query_model(tiny_query_model_config(width=32)).float()
+    scorer = model.scorer(graph)
+    rng = np.random.default_rng(seed)
+    anchors = torch.from_numpy(rng.integers(0, 40, count))
+    relations = torch.from_numpy(rng.integers(0, 4, count))
+    together = scorer.candidate_scores(anchors, relations, "tail")
+    for i in range(count):
+        alone = scorer.candidate_scores(anchors[i : i + 1], relations[i : i + 1], "tail")
+        assert torch.equal(alone[0], together[i])

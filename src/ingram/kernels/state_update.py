@@ -164,14 +164,18 @@ def _forward(
     start, stop, lanes, epsilon,
     states, messages, own, other, bias, gain, shift, out, normal, scales,
 ):  # fmt: skip
-    """Rows start : stop, two at a time: each weight is read once for both."""
+    """Rows start : stop, two at a time: each weight is read once for both.
+
+    Before a question has spread, nearly all rows are zero, and nothing is to be multiplied.
+    """
     width = states.shape[1]
     row = start
     while row < stop:
         one, two = row * width, min(row + 1, stop - 1) * width
         first = load(bias, 0, lanes)
         second = first
-        for c in range(width):
+        zero = _is_zero(lanes, states, messages, one) and _is_zero(lanes, states, messages, two)
+        for c in range(0 if zero else width):
             weight = load(own, c * width, lanes)
             first = fused(get(states, one + c), weight, first)
             second = fused(get(states, two + c), weight, second)
@@ -182,6 +186,12 @@ def _forward(
         if two > one:
             _finish(lanes, epsilon, row + 1, second, states, gain, shift, out, normal, scales)
         row += 2
+
+
+@compiled
+def _is_zero(lanes, states, messages, at):
+    state, message = load(states, at, lanes), load(messages, at, lanes)
+    return total(state * state) + total(message * message) == 0
 
 
 @compiled

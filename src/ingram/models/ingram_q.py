@@ -20,6 +20,7 @@ depends on which entities or relations exist, and there is no random feature.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -157,16 +158,20 @@ class InGramQ(Model):
         states = states.index_put(places, own)
         scale = _degree_scale(graph.entities, states)
         for update, weigh in zip(self.entity_updates, self.edge_weights, strict=True):
-            weights = weigh(relations)
+            weights = _each(weigh, relations)
             sums = edge_messages(states, weights, rows, scale, graph.entities)
             if trace is not None:
                 trace.append(Messages(states, weights, sums))
                 sums = sums.clone()
             states = update(states, sums.index_put_(places, own, accumulate=True))
+        return _each(self._score, states, own.unsqueeze(1)).squeeze(-1)
+
+    def _score(self, states: Tensor, own: Tensor) -> Tensor:
+        """(Q, n, 1) from states (Q, n, D) and those of the asked relations (Q, 1, D)."""
         ours, query = self.score_hidden.weight.chunk(2, dim=1)
-        hidden = states @ ours.T + nn.functional.linear(own, query, self.score_hidden.bias)[:, None]
-        scores: Tensor = self.score_output(hidden.relu())
-        return scores.squeeze(-1)
+        hidden = states @ ours.T + nn.functional.linear(own, query, self.score_hidden.bias)
+        scores: Tensor = self.score_output(hidden.relu_())
+        return scores
 
     def query_graph(self, graph: KnowledgeGraph) -> QueryGraph:
         """The edges of a graph's facts as this model wants them, on its device."""
@@ -187,6 +192,17 @@ def scorer_bytes(config: QueryModelConfig, graph: KnowledgeGraph) -> int:
     """Of :class:`QueryScorer`: edges, and six arrays of the states that go together."""
     states = 4 * config.width * (graph.num_entities + 2 * graph.num_relations)
     return BYTES_A_TRIPLE * graph.num_triples + 6 * max(states, BUDGET)
+
+
+def _each(function: Callable[..., Tensor], *tables: Tensor) -> Tensor:
+    """The function of all questions, one by one where no gradient is wanted.
+
+    A matrix product rounds by its shape: like this an answer does not depend on who else asks. And
+    what is made on the way stays in the cache.
+    """
+    if torch.is_grad_enabled() or torch.compiler.is_compiling() or len(tables[0]) == 0:
+        return function(*tables)
+    return torch.cat([function(*rows) for rows in zip(*(t.split(1) for t in tables), strict=True)])
 
 
 def _degree_scale(edges: Adjacency, like: Tensor) -> Tensor:
