@@ -9,7 +9,7 @@ demo: .venv/installed
 	$(BIN)/ingram demo -o demo-run
 
 test: .venv/installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest
 
 check: .venv/installed-dev
 	$(BIN)/ruff format --check .
