@@ -32,7 +32,7 @@ def test_a_graph_is_uploaded_asked_about_and_deleted(free):
 @pytest.mark.parametrize(
     ("params", "body"),
     [
-        ({}, gzip.compress(TSV.encode()), mtime=0),
+        ({}, gzip.compress(TSV.encode(), mtime=0)),
         ({"format": "csv"}, TSV.replace("\t", ",")),
         ({"format": "csv", "columns": "to,kind,from"}, "kind,from,to\nr,a,b\n"),
         ({"columns": "2,1,0"}, TSV),
