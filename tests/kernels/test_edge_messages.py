@@ -1,5 +1,6 @@
 """The fused messages against the plain form and against sums written out."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -102,10 +103,14 @@ def test_a_diverged_input_shows_in_the_output_and_the_gradients(part, bad):
     getattr(case, part).view(-1)[4] = bad
     fused, plain = (both_ways(case, backend) for backend in BACKENDS)
     assert not all(array.isfinite().all() for array in fused)
-    for one, other in zip(fused, plain, strict=True):  # inf, or NaN where it met -inf
-        sound = other.isfinite()
-        assert torch.equal(one.isfinite(), sound)
-        torch.testing.assert_close(one[sound], other[sound])
+    for one, other in zip(fused, plain, strict=True):
+        if part != "states" and math.isinf(bad):
+            # One kind's sources are summed first: infinity then has one sign, where the plain form
+            # adds it with either and gets NaN.
+            sound = other.isfinite()
+            assert torch.equal(one.isfinite(), sound)
+            one, other = one[sound], other[sound]
+        torch.testing.assert_close(one, other, equal_nan=True)
 
 
 def test_the_ops_pass_opcheck():

@@ -28,6 +28,7 @@ from torch import Tensor, nn
 
 from ingram.answers import GraphScorer
 from ingram.graph import Ids, KnowledgeGraph, Weights
+from ingram.kernels import parallel
 from ingram.kernels.adjacency import (
     BYTES_A_TRIPLE,
     Adjacency,
@@ -200,7 +201,7 @@ def _each(function: Callable[..., Tensor], *tables: Tensor) -> Tensor:
     A matrix product rounds by its shape: like this an answer does not depend on who else asks. And
     what is made on the way stays in the cache.
     """
-    if torch.is_grad_enabled() or torch.compiler.is_compiling() or len(tables[0]) == 0:
+    if not parallel.bare() or len(tables[0]) == 0:
         return function(*tables)
     return torch.cat([function(*rows) for rows in zip(*(t.split(1) for t in tables), strict=True)])
 
