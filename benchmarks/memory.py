@@ -102,9 +102,9 @@ def run(task: str, dataset: Dataset) -> int:
         draws = int(rest.split()[0])
         InGram(seed=0).embed(graph, draws=draws)
         return embedding_bytes(InGram.Config(), graph, draws)
-    scorer = InGramQ(seed=0).scorer(graph)
-    rank(scorer, dataset.valid, KnownAnswers.of(dataset), graph.num_entities)
-    return scorer_bytes(InGramQ.Config(), graph) + ranking_bytes(graph.num_triples)
+    model = InGramQ(preset_config("ingram-q", {}).model, seed=0)
+    rank(model.scorer(graph), dataset.valid, KnownAnswers.of(dataset), graph.num_entities)
+    return scorer_bytes(model.config, graph) + ranking_bytes(graph.num_triples)
 
 
 def main() -> None:

@@ -27,9 +27,9 @@ def relation_edges(triples, num_entities, num_relations, num_bins):
     ]
 
 
-def updated(weights, name, state, message):
-    """state + ReLU(LayerNorm(Linear [state | message]))."""
-    x = linear(weights, f"{name}.linear", np.concatenate([state, message]))
+def updated(weights, name, state, messages):
+    """state + ReLU(LayerNorm(Linear [state | messages]))."""
+    x = linear(weights, f"{name}.linear", np.concatenate([state, messages]))
     x = (x - x.mean()) / math.sqrt(((x - x.mean()) ** 2).mean() + EPSILON)
     x = x * weights[f"{name}.norm.weight"] + weights[f"{name}.norm.bias"]
     return state + np.maximum(x, 0)
@@ -64,10 +64,13 @@ def answer(weights, config, triples, num_entities, num_relations, anchor, relati
         w = [
             linear(weights, f"{name}.2", np.maximum(linear(weights, f"{name}.0", x), 0)) for x in u
         ]
-        a = first.copy()
+        a, b = first.copy(), np.full_like(first, -np.inf)
         for x, k, v in facts:
             a[v] += h[x] * w[k] / math.sqrt(degree[v])
+            b[v] = np.maximum(b[v], h[x] * w[k])
+        b[np.isinf(b)] = 0  # no fact at all
         name = f"entity_updates.{layer}"
-        h = np.array([updated(weights, name, h[v], a[v]) for v in range(num_entities)])
+        arrived = np.concatenate([a, b], axis=1) if config.maxima else a
+        h = np.array([updated(weights, name, h[v], arrived[v]) for v in range(num_entities)])
     hidden = [linear(weights, "score_hidden", np.concatenate([x, u[relation]])) for x in h]
     return np.array([linear(weights, "score_output", np.maximum(x, 0))[0] for x in hidden])

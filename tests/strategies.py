@@ -102,11 +102,15 @@ class MessageCase:
     rows: Tensor
     scale: Tensor
     edges: Adjacency
+    maxima: bool = False
 
 
 @st.composite
 def message_cases(draw, dtype: torch.dtype) -> MessageCase:
-    """Q queries that read R tables of K kinds; nodes and kinds without edges, or none at all."""
+    """Q queries that read R tables of K kinds; nodes and kinds without edges, or none at all.
+
+    Whole numbers make messages that are equal, and so have several edges reach a maximum.
+    """
     nodes, types = draw(st.integers(1, 6)), draw(st.integers(1, 4))
     tables, width = draw(st.integers(1, 3)), draw(st.integers(1, 9))
     node = st.integers(0, nodes - 1)
@@ -114,9 +118,11 @@ def message_cases(draw, dtype: torch.dtype) -> MessageCase:
     edges = np.array(draw(st.lists(edge, max_size=20)), np.int64).reshape(-1, 3)
     rows = draw(st.lists(st.integers(0, tables - 1), min_size=0, max_size=4))
     generator = torch.Generator().manual_seed(draw(seeds))
+    whole = draw(st.booleans())
 
     def table(*shape: int) -> Tensor:
-        return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
+        normal = torch.randn(*shape, generator=generator, dtype=torch.float64)
+        return (normal.round() if whole else normal).to(dtype)
 
     return MessageCase(
         table(len(rows), nodes, width),
@@ -124,4 +130,5 @@ def message_cases(draw, dtype: torch.dtype) -> MessageCase:
         torch.tensor(rows, dtype=torch.long),
         table(nodes),
         group_by_destination(*edges.T, nodes),
+        maxima=draw(st.booleans()),
     )

@@ -27,7 +27,7 @@ SIZES = {
     "entity_heads": 2,
     "bins": 3,
 }
-QUERY_SIZES = {"width": 5, "relation_layers": 2, "entity_layers": 3, "bins": 3}
+QUERY_SIZES = {"width": 5, "relation_layers": 2, "entity_layers": 3, "bins": 3, "maxima": True}
 
 
 def tiny_config(**changes) -> ModelConfig:

@@ -15,7 +15,7 @@ from ingram.inference.explaining import edge_importance, explain, strongest_path
 from ingram.inference.explanation import tables
 from ingram.kernels import edge_messages as kernel
 from tests.strategies import graph_of, graphs, random_graph
-from tests.tiny import random_model, random_query_model, tiny_config
+from tests.tiny import random_model, random_query_model, tiny_config, tiny_query_model_config
 
 GRAPH = random_graph(0, 9, 3, 30)
 MODEL = random_query_model()
@@ -23,10 +23,12 @@ VECTORS = random_model(tiny_config())
 MODELS = {"ingram-q": MODEL, "ingram": VECTORS}
 
 
-def test_importance_is_the_derivative_by_a_factor_on_an_edges_messages(monkeypatch):
-    edges = MODEL.query_graph(GRAPH)
-    scores, gains = edge_importance(MODEL, edges, 1, 2, 5)
-    wanted = MODEL.scorer(GRAPH).candidate_scores(torch.tensor([1]), torch.tensor([2]), "tail")[0]
+@pytest.mark.parametrize("maxima", [False, True])
+def test_importance_is_the_derivative_by_a_factor_on_an_edges_messages(maxima, monkeypatch):
+    model = random_query_model(tiny_query_model_config(maxima=maxima))
+    edges = model.query_graph(GRAPH)
+    scores, gains = edge_importance(model, edges, 1, 2, 5)
+    wanted = model.scorer(GRAPH).candidate_scores(torch.tensor([1]), torch.tensor([2]), "tail")[0]
     torch.testing.assert_close(scores, wanted)
     count = edges.entities.num_edges
 
@@ -38,11 +40,16 @@ def test_importance_is_the_derivative_by_a_factor_on_an_edges_messages(monkeypat
             node = every.repeat_interleave(adjacency.pointers.diff())
             sent = states[:, adjacency.sources.long()] * weights[rows][:, adjacency.kinds.long()]
             sent = sent * factors.view(1, -1, 1)
-            return torch.zeros_like(states).index_add(1, node, sent) * scale.unsqueeze(-1)
+            sums = torch.zeros_like(states).index_add(1, node, sent) * scale.unsqueeze(-1)
+            place = node.view(1, -1, 1).expand_as(sent)
+            largest = torch.zeros_like(states).scatter_reduce(
+                1, place, sent, "amax", include_self=False
+            )
+            return torch.cat([sums, largest], dim=-1) if maxima else sums
 
         monkeypatch.setattr("ingram.models.ingram_q.edge_messages", masked)
         with torch.no_grad():
-            found = MODEL(edges, torch.tensor([1]), torch.tensor([2]))[0, 5]
+            found = model(edges, torch.tensor([1]), torch.tensor([2]))[0, 5]
         monkeypatch.undo()
         return float(found)
 

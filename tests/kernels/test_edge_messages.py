@@ -16,12 +16,12 @@ from tests.agreement import TOLERANCE, assert_agree, forward_and_gradients
 from tests.strategies import MessageCase, message_cases
 
 BACKENDS = ["fused", "plain"]
+maxima_or_not = pytest.mark.parametrize("maxima", [False, True], ids=["sums", "maxima"])
 
 
 def messages(case: MessageCase, backend: str):
-    return edge_messages(
-        case.states, case.weights, case.rows, case.scale, case.edges, backend=backend
-    )
+    tensors = (case.states, case.weights, case.rows, case.scale)
+    return edge_messages(*tensors, case.edges, maxima=case.maxima, backend=backend)
 
 
 def both_ways(case: MessageCase, backend: str):
@@ -43,14 +43,19 @@ def test_fused_and_plain_agree(dtype, data):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @given(case=message_cases(torch.float64))
-def test_a_node_gets_the_sum_over_the_edges_into_it(backend, case):
+def test_a_node_gets_the_sum_and_the_maximum_over_the_edges_into_it(backend, case):
     """Edge by edge, from the formula."""
-    edges, wanted = case.edges, torch.zeros_like(case.states)
+    edges, sums, maxima = case.edges, *torch.zeros(2, *case.states.shape, dtype=torch.float64)
     for q, row in enumerate(case.rows):
         for v in range(edges.num_nodes):
-            for e in range(edges.pointers[v], edges.pointers[v + 1]):
-                term = case.states[q, edges.sources[e]] * case.weights[row, edges.kinds[e]]
-                wanted[q, v] += case.scale[v] * term
+            terms = [
+                case.states[q, edges.sources[e]] * case.weights[row, edges.kinds[e]]
+                for e in range(edges.pointers[v], edges.pointers[v + 1])
+            ]
+            if terms:
+                sums[q, v] = case.scale[v] * sum(terms)
+                maxima[q, v] = torch.stack(terms).amax(0)
+    wanted = torch.cat([sums, maxima], dim=-1) if case.maxima else sums
     torch.testing.assert_close(messages(case, backend), wanted, rtol=1e-9, atol=1e-9)
 
 
@@ -58,7 +63,17 @@ def table(seed, *shape, dtype=torch.float64):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
 
 
-def random_case(dtype=torch.float64, *, queries=4, tables=2, nodes=5, types=3, width=3, edges=14):
+def random_case(
+    dtype=torch.float64,
+    *,
+    queries=4,
+    tables=2,
+    nodes=5,
+    types=3,
+    width=3,
+    edges=14,
+    maxima=False,
+):
     rng = np.random.default_rng(0)
     ends = rng.integers(0, (nodes, nodes, types), (edges, 3))
     return MessageCase(
@@ -67,6 +82,7 @@ def random_case(dtype=torch.float64, *, queries=4, tables=2, nodes=5, types=3, w
         torch.arange(queries) % tables,
         table(3, nodes, dtype=dtype),
         group_by_destination(*ends.T, nodes),
+        maxima,
     )
 
 
@@ -84,10 +100,29 @@ def test_two_queries_on_two_nodes_are_worked_by_hand(backend):
     # Query 0 reads the second table: (1 * 11 + 2 * 13 * 2) / 2; query 1 the first.
     out = messages(case, backend)
     assert out.squeeze(-1).tolist() == [[(11 + 52) / 2, 0], [(15 + 56) / 2, 0]]
+    beside = messages(replace(case, maxima=True), backend)
+    assert beside[..., 1].tolist() == [[26, 0], [28, 0]]
 
 
-def test_fused_gradients_are_the_slopes_of_its_output():
-    case = random_case()
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_gradient_of_a_maximum_goes_to_the_first_edge_that_reaches_it(backend):
+    """Node 0 hears -6 and twice 6, of which the first comes from node 1."""
+    edges = group_by_destination(
+        np.zeros(3, int), np.array([0, 1, 2]), np.array([0, 1, 2]), num_nodes=3
+    )
+    states = torch.tensor([[[-2.0], [3.0], [2.0]]], requires_grad=True)
+    weights = torch.tensor([[[3.0], [2.0], [3.0]]], requires_grad=True)
+    case = MessageCase(states, weights, torch.tensor([0]), torch.zeros(3), edges, maxima=True)
+    out = messages(case, backend)
+    assert out[0, :, 1].tolist() == [6, 0, 0]
+    d_states, d_weights = torch.autograd.grad(out.sum(), (states, weights))
+    assert d_states.flatten().tolist() == [0, 2, 0]
+    assert d_weights.flatten().tolist() == [0, 3, 0]
+
+
+@maxima_or_not
+def test_fused_gradients_are_the_slopes_of_its_output(maxima):
+    case = random_case(maxima=maxima)
 
     def fused(states, weights):
         return messages(replace(case, states=states, weights=weights), "fused")
@@ -113,18 +148,32 @@ def test_a_diverged_input_shows_in_the_output_and_the_gradients(part, bad):
         torch.testing.assert_close(one, other, equal_nan=True)
 
 
-def test_the_ops_pass_opcheck():
-    case = random_case()
+@pytest.mark.parametrize("part", ["states", "weights"])
+def test_a_diverged_input_shows_beside_maxima(part):
+    """The sums have it, whatever the maxima make of it."""
+    case = random_case(maxima=True)
+    getattr(case, part).view(-1)[4] = torch.nan
+    sums = messages(replace(case, maxima=False), "fused")
+    assert not sums.isfinite().all()
+    torch.testing.assert_close(messages(case, "fused")[..., :3], sums, equal_nan=True)
+
+
+@maxima_or_not
+def test_the_ops_pass_opcheck(maxima):
+    case = random_case(maxima=maxima)
     graph = (case.edges.pointers, case.edges.sources, case.edges.kinds)
     rest = (case.rows, case.scale, *graph)
     tensors = [t.clone().requires_grad_() for t in (case.states, case.weights)]
-    torch.library.opcheck(torch.ops.ingram.edge_messages.default, (*tensors, *rest))
-    arguments = (torch.ones_like(case.states), case.states, case.weights, *rest)
+    flags = (maxima, maxima)
+    torch.library.opcheck(torch.ops.ingram.edge_messages.default, (*tensors, *rest, *flags))
+    out, kept = torch.ops.ingram.edge_messages(case.states, case.weights, *rest, *flags)
+    arguments = (torch.ones_like(out), kept, case.states, case.weights, *rest)
     torch.library.opcheck(torch.ops.ingram.edge_messages_backward.default, arguments)
 
 
-def test_the_op_compiles_whole_with_its_gradient():
-    case = random_case()
+@maxima_or_not
+def test_the_op_compiles_whole_with_its_gradient(maxima):
+    case = random_case(maxima=maxima)
 
     def loss(states, weights):
         return messages(replace(case, states=states, weights=weights), "auto").square().sum()
@@ -135,10 +184,13 @@ def test_the_op_compiles_whole_with_its_gradient():
     assert_agree(found, torch.autograd.grad(loss(*inputs), inputs), 1e-12)
 
 
+@maxima_or_not
 @pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
-def test_the_same_inputs_give_the_same_bits_on_any_number_of_threads(dtype, threads, monkeypatch):
+def test_the_same_inputs_give_the_same_bits_on_any_number_of_threads(
+    dtype, maxima, threads, monkeypatch
+):
     monkeypatch.setattr(parallel, "SMALLEST_SHARE", 1)
-    case = random_case(dtype, queries=7, tables=3, nodes=30, width=11, edges=300)
+    case = random_case(dtype, queries=7, tables=3, nodes=30, width=11, edges=300, maxima=maxima)
     threads(1)
     once = both_ways(case, "fused")
     for count in (1, 2, 5):
@@ -147,8 +199,9 @@ def test_the_same_inputs_give_the_same_bits_on_any_number_of_threads(dtype, thre
             assert torch.equal(one, other)
 
 
-def test_a_query_has_the_same_bits_alone_and_among_others():
-    case = random_case(torch.float32, queries=5, nodes=30, width=11, edges=300)
+@maxima_or_not
+def test_a_query_has_the_same_bits_alone_and_among_others(maxima):
+    case = random_case(torch.float32, queries=5, nodes=30, width=11, edges=300, maxima=maxima)
     together = messages(case, "fused")
     for q in range(5):
         alone = replace(case, states=case.states[q : q + 1], rows=case.rows[q : q + 1])
@@ -171,6 +224,6 @@ def test_the_plain_form_runs_on_a_device_without_data():
     """Nothing in it names a device or waits for a value."""
     case, meta = random_case(), torch.device("meta")
     tensors = (t.to(meta) for t in (case.states, case.weights, case.rows, case.scale))
-    out = edge_messages(*tensors, case.edges.to(meta))
+    out = edge_messages(*tensors, case.edges.to(meta), maxima=True)
     assert out.device == meta
-    assert out.shape == (4, 5, 3)
+    assert out.shape == (4, 5, 6)

@@ -14,9 +14,11 @@ from tests.agreement import TOLERANCE, assert_agree, forward_and_gradients
 EPSILON = 1e-5
 
 
-def arguments(rows, width, dtype=torch.float64, seed=0):
+def arguments(rows, width, dtype=torch.float64, seed=0, messages=1):
+    """messages: how many there are for each row."""
     generator = torch.Generator().manual_seed(seed)
-    shapes = [(rows, width)] * 2 + [(width, width)] * 2 + [(width,)] * 3
+    both = [width, messages * width]
+    shapes = [(rows, w) for w in both] + [(width, w) for w in both] + [(width,)] * 3
     return [torch.randn(*shape, generator=generator, dtype=dtype) for shape in shapes]
 
 
@@ -30,15 +32,16 @@ def both_ways(case, backend):
     rows=st.integers(0, 9),
     width=st.sampled_from([2, 4, 8, 32]),
     seed=st.integers(0, 99),
+    messages=st.integers(1, 2),
     zero=st.tuples(*[st.sets(st.integers(0, 8))] * 2),
 )
-def test_fused_and_plain_agree(dtype, rows, width, seed, zero):
-    case = arguments(rows, width, dtype, seed)
+def test_fused_and_plain_agree(dtype, rows, width, seed, messages, zero):
+    case = arguments(rows, width, dtype, seed, messages)
     for table, some in zip(case, zero, strict=False):  # rows of states, of messages, of both
         table[[row for row in some if row < rows]] = 0
     if dtype == torch.float32:  # where channels nearly agree, their deviation is all rounding
-        states, messages, own, other, bias = case[:5]
-        mixed = states @ own.T + messages @ other.T + bias
+        states, sums, own, other, bias = case[:5]
+        mixed = states @ own.T + sums @ other.T + bias
         deviation = (mixed - mixed.mean(1, keepdim=True)).square().mean(1).sqrt()
         assume((deviation > 0.05).all())
     found, wanted = (both_ways(case, backend) for backend in ("fused", "plain"))

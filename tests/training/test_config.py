@@ -1,6 +1,7 @@
 import pytest
 
 from ingram.errors import ConfigError
+from ingram.models.config import QueryModelConfig
 from ingram.training.config import (
     PRESETS,
     Config,
@@ -120,7 +121,7 @@ def test_an_empty_file_is_the_defaults(tmp_path):
 
 def test_the_presets_of_the_query_conditioned_model():
     single, many = PRESETS["ingram-q"], PRESETS["pretrain"]
-    assert single == QueryConfig()
+    assert single == QueryConfig(model=QueryModelConfig(maxima=True))
     assert single.model == many.model
     for preset in (single, many):
         t = preset.training

@@ -105,7 +105,8 @@ def edge_importance(
     """Scores of all tails (n,), and each entity edge's part in the score of ``tail``, (E,).
 
     With a factor m_e on the messages of edge e in every layer, the part is df/dm_e at m_e = 1.
-    The messages are linear in the factors, so it is read off the gradients of their sums.
+    Sums are linear in the factors, and a maximum in that of the edge that reaches it, so it is read
+    off the gradients of both.
     """
     asked = torch.tensor([relation], device=model.query.device)
     anchor, row = torch.full_like(asked, head), torch.zeros_like(asked)
@@ -114,7 +115,7 @@ def edge_importance(
     trace: list[Messages] = []
     with torch.enable_grad():
         scores = model.entity_scores(graph, seen, row, anchor, trace)[0]
-        gradients = torch.autograd.grad(scores[tail], [layer.sums for layer in trace])
+        gradients = torch.autograd.grad(scores[tail], [layer.arrived for layer in trace])
     gains = scores.new_zeros(graph.entities.num_edges)
     with torch.no_grad():
         for layer, gradient in zip(trace, gradients, strict=True):
@@ -123,16 +124,25 @@ def edge_importance(
 
 
 def _add_parts(gains: Tensor, edges: Adjacency, layer: Messages, gradient: Tensor) -> None:
-    """Add gradient . message; the message of edge (x, k, v) is h_x * w_k / sqrt(deg v)."""
+    """Add gradient . message; the message of edge (x, k, v) is h_x * w_k.
+
+    It counts by 1 / sqrt(deg v) in the sum, and wholly where it is the maximum.
+    """
+    width = layer.states.shape[-1]
+    of_sums, of_maxima = gradient.tensor_split([width], dim=-1)
+    maxima = layer.arrived[0, :, width:]
     degrees = edges.pointers.diff()
     every = torch.arange(edges.num_nodes, device=degrees.device)
     node = every.repeat_interleave(degrees, output_size=edges.num_edges)
-    scaled = gradient * degrees.clamp(min=1).to(gradient).rsqrt().unsqueeze(-1)
+    scaled = of_sums * degrees.clamp(min=1).to(gradient).rsqrt().unsqueeze(-1)
     for begin in range(0, edges.num_edges, EDGES):
         some = slice(begin, begin + EDGES)
         sources, kinds = edges.sources[some].long(), edges.kinds[some].long()
         messages = layer.states[0, sources] * layer.weights[0, kinds]
         gains[some] += (scaled[node[some]] * messages).sum(-1)
+        if maxima.shape[-1]:
+            largest = torch.where(messages == maxima[node[some]], messages, 0)
+            gains[some] += (of_maxima[node[some]] * largest).sum(-1)
 
 
 def likely_paths(graph: KnowledgeGraph, triple: tuple[int, int, int], count: int) -> list[Path]:

@@ -6,9 +6,9 @@ For each row, with layer normalisation over its channels::
     x   = (z - mean z) / sqrt(variance z + epsilon)
     out = s + ReLU(gain * x + shift)
 
-Shapes: ``states`` s and ``messages`` m (..., D); ``own`` and ``other`` (D, D); the rest (D,). In
-one walk over the rows nothing but the output leaves the registers; where a gradient is wanted, x
-and the deviation are kept as well.
+Shapes: ``states`` s (..., D); ``messages`` m (..., M), M a multiple of D; ``own`` (D, D);
+``other`` (D, M); the rest (D,). In one walk over the rows nothing but the output leaves the
+registers; where a gradient is wanted, x and the deviation are kept as well.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def state_update(
     if backend == "plain":
         return plain_state_update(states, messages, own, other, bias, gain, shift, epsilon)
     keep, form = torch.is_grad_enabled(), _updated if parallel.bare() else _fused
-    rows, sums = states.reshape(-1, states.shape[-1]), messages.reshape(-1, states.shape[-1])
+    rows, sums = states.reshape(-1, states.shape[-1]), messages.reshape(-1, messages.shape[-1])
     out, _, _ = form(rows, sums, own, other, bias, gain, shift, epsilon, keep)
     return out.view_as(states)
 
@@ -171,27 +171,30 @@ def _forward(
     width = states.shape[1]
     row = start
     while row < stop:
-        one, two = row * width, min(row + 1, stop - 1) * width
+        last = min(row + 1, stop - 1)
         first = load(bias, 0, lanes)
         second = first
-        zero = _is_zero(lanes, states, messages, one) and _is_zero(lanes, states, messages, two)
-        for c in range(0 if zero else width):
-            weight = load(own, c * width, lanes)
-            first = fused(get(states, one + c), weight, first)
-            second = fused(get(states, two + c), weight, second)
-            weight = load(other, c * width, lanes)
-            first = fused(get(messages, one + c), weight, first)
-            second = fused(get(messages, two + c), weight, second)
+        for inputs, weights in ((states, own), (messages, other)):
+            one, two = row * inputs.shape[1], last * inputs.shape[1]
+            if not _is_zero(lanes, inputs, row) or not _is_zero(lanes, inputs, last):
+                for c in range(inputs.shape[1]):
+                    weight = load(weights, c * width, lanes)
+                    first = fused(get(inputs, one + c), weight, first)
+                    second = fused(get(inputs, two + c), weight, second)
         _finish(lanes, epsilon, row, first, states, gain, shift, out, normal, scales)
-        if two > one:
-            _finish(lanes, epsilon, row + 1, second, states, gain, shift, out, normal, scales)
+        if last > row:
+            _finish(lanes, epsilon, last, second, states, gain, shift, out, normal, scales)
         row += 2
 
 
 @compiled
-def _is_zero(lanes, states, messages, at):
-    state, message = load(states, at, lanes), load(messages, at, lanes)
-    return total(state * state) + total(message * message) == 0
+def _is_zero(lanes, inputs, row):
+    width = inputs.shape[1]
+    squares = splat(inputs.dtype.type(0), lanes)
+    for at in range(row * width, (row + 1) * width, len(lanes)):
+        some = load(inputs, at, lanes)
+        squares = fused(some, some, squares)
+    return total(squares) == 0
 
 
 @compiled

@@ -175,6 +175,28 @@ def larger(typingctx, one, other):
 
 
 @intrinsic
+def where_same(typingctx, one, other, vector):
+    """``vector`` in lanes where one equals the other, else zero."""
+
+    def codegen(context, builder, signature, args):
+        same = builder.fcmp_ordered("==", *args[:2])
+        return builder.select(same, args[2], _zero(args[2]))
+
+    return vector(one, other, vector), codegen
+
+
+@intrinsic
+def where_other(typingctx, one, other, vector):
+    """Zero in lanes where one equals the other, else ``vector``."""
+
+    def codegen(context, builder, signature, args):
+        same = builder.fcmp_ordered("==", *args[:2])
+        return builder.select(same, _zero(args[2]), args[2])
+
+    return vector(one, other, vector), codegen
+
+
+@intrinsic
 def by_sign(typingctx, vector, positive, other):
     """The number ``positive`` in lanes above zero, the number ``other`` elsewhere."""
 

@@ -54,3 +54,6 @@ class QueryModelConfig(BaseModel):
     relation_layers: Layers = Field(3, description="layers over the relation graph")
     entity_layers: Layers = Field(5, description="layers over the graph: how far a query reaches")
     bins: Count = Field(10, description="affinity bins on each side; 1 ignores the affinities")
+    maxima: bool = Field(
+        False, description="an entity gets the largest of its messages beside their sum"
+    )

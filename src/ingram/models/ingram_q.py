@@ -9,7 +9,8 @@ For a question (v_q, r_q, ?) on facts F with their inverses, over the relation g
     h_v = u_{r_q} if v = v_q else 0                                  entities, L_e times:
     w_k = MLP(u_k)
     a_v = h0_v + sum_{(x, k, v) in F} h_x * w_k / sqrt(deg v)
-    h_v = h_v + ReLU(LayerNorm(Linear [h_v | a_v]))
+    b_v = max_{(x, k, v) in F} h_x * w_k                             (where it has maxima)
+    h_v = h_v + ReLU(LayerNorm(Linear [h_v | a_v | b_v]))
 
     f(v) = MLP [h_v | u_{r_q}]
 
@@ -79,24 +80,24 @@ class QueryGraph:
 @dataclass(frozen=True, eq=False)
 class Messages:
     """An entity layer at work: states (Q, n, D) go along edges with weights (R, 2m, D), and arrive
-    as sums (Q, n, D).
+    as sums (Q, n, D), with maxima beside them (Q, n, 2D).
     """
 
     states: Tensor
     weights: Tensor
-    sums: Tensor
+    arrived: Tensor
 
 
 class Update(nn.Module):
-    """State + ReLU(LayerNorm(Linear [state | message]))."""
+    """State + ReLU(LayerNorm(Linear [state | messages])); of messages there may be several."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, messages: int = 1) -> None:
         super().__init__()
-        self.linear = nn.Linear(2 * width, width)
+        self.linear = nn.Linear((1 + messages) * width, width)
         self.norm = nn.LayerNorm(width)
 
     def forward(self, states: Tensor, messages: Tensor) -> Tensor:
-        own, other = self.linear.weight.chunk(2, dim=1)
+        own, other = self.linear.weight.tensor_split([states.shape[-1]], dim=1)
         norm = self.norm
         return state_update(
             states, messages, own, other, self.linear.bias, norm.weight, norm.bias, norm.eps
@@ -116,7 +117,9 @@ class InGramQ(Model):
             self.query.data = torch.randn(width)
             self.bins.data = 1 + 0.1 * torch.randn(c.relation_layers, kinds, width)
         self.relation_updates = nn.ModuleList(Update(width) for _ in range(c.relation_layers))
-        self.entity_updates = nn.ModuleList(Update(width) for _ in range(c.entity_layers))
+        self.entity_updates = nn.ModuleList(
+            Update(width, 1 + c.maxima) for _ in range(c.entity_layers)
+        )
         self.edge_weights = nn.ModuleList(
             nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width))
             for _ in range(c.entity_layers)
@@ -160,11 +163,14 @@ class InGramQ(Model):
         scale = _degree_scale(graph.entities, states)
         for update, weigh in zip(self.entity_updates, self.edge_weights, strict=True):
             weights = _each(weigh, relations)
-            sums = edge_messages(states, weights, rows, scale, graph.entities)
+            arrived = edge_messages(
+                states, weights, rows, scale, graph.entities, maxima=self.config.maxima
+            )
             if trace is not None:
-                trace.append(Messages(states, weights, sums))
-                sums = sums.clone()
-            states = update(states, sums.index_put_(places, own, accumulate=True))
+                trace.append(Messages(states, weights, arrived))
+                arrived = arrived.clone()
+            arrived[..., : own.shape[1]].index_put_(places, own, accumulate=True)
+            states = update(states, arrived)
         return _each(self._score, states, own.unsqueeze(1)).squeeze(-1)
 
     def _score(self, states: Tensor, own: Tensor) -> Tensor:
@@ -190,9 +196,9 @@ class InGramQ(Model):
 
 
 def scorer_bytes(config: QueryModelConfig, graph: KnowledgeGraph) -> int:
-    """Of :class:`QueryScorer`: edges, and six arrays of the states that go together."""
+    """Of :class:`QueryScorer`: edges, and five arrays of the states that go together."""
     states = 4 * config.width * (graph.num_entities + 2 * graph.num_relations)
-    return BYTES_A_TRIPLE * graph.num_triples + 6 * max(states, BUDGET)
+    return BYTES_A_TRIPLE * graph.num_triples + 5 * max(states, BUDGET)
 
 
 def _each(function: Callable[..., Tensor], *tables: Tensor) -> Tensor:

@@ -213,11 +213,15 @@ PRETRAIN_EMBEDDING = Config(
     ),
     tasks=TaskConfig(cut=True),
 )
+QUERY_MODEL = QueryModelConfig(maxima=True)
 PRESETS: dict[str, Config | QueryConfig] = {
     "default": Config(),
     "paper": PAPER,
-    "ingram-q": QueryConfig(),
-    "pretrain": QueryConfig(training=QueryTraining(epochs=800, validate_every=40, keep="last")),
+    "ingram-q": QueryConfig(model=QUERY_MODEL),
+    "pretrain": QueryConfig(
+        model=QUERY_MODEL,
+        training=QueryTraining(epochs=800, validate_every=40, keep="last"),
+    ),
     "pretrain-embedding": PRETRAIN_EMBEDDING,
 }
 """``default`` is the embedding model, stable: several draws, and a collapse is recovered from.

@@ -60,13 +60,18 @@ class QueryEpochs:
 
 
 def epoch_bytes(config: QueryConfig, graph: KnowledgeGraph) -> int:
-    """Of one step: edges, and seven arrays of states a layer, kept or filled by backward."""
+    """Of one step: edges, and seven arrays of states a layer, kept or filled by backward.
+
+    Maxima, what they need to be differentiated, and their gradients are three more.
+    """
     model, tasks = config.model, config.tasks
     entities, triples = graph.num_entities, graph.num_triples
     if tasks.cut:
         entities, triples = min(entities, tasks.entities[1]), min(triples, tasks.most_triples)
-    states = model.entity_layers * entities + model.relation_layers * 2 * graph.num_relations
-    return 2 * BYTES_A_TRIPLE * triples + 7 * 4 * model.width * config.training.queries * states
+    arrays = 3 * model.maxima + 7
+    rows = arrays * model.entity_layers * entities
+    rows += 7 * model.relation_layers * 2 * graph.num_relations
+    return 2 * BYTES_A_TRIPLE * triples + 4 * model.width * config.training.queries * rows
 
 
 def query_loss(model: InGramQ, graph: QueryGraph, questions: Questions) -> Tensor:
