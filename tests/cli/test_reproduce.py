@@ -117,6 +117,7 @@ def test_a_killed_sweep_goes_on_with_the_same_figures(data, tmp_path, monkeypatc
     run = RunDirectory(tmp_path / "cut" / "NL-100" / "ingram-q" / "seed-0")
     assert [record["epoch"] for record in run.metrics()] == [20]
     assert figures(reproduce("main", data, tmp_path / "cut", *words)) == figures(whole)
+    assert "calibration error" in (run.path / "report.html").read_text()
 
 
 def test_a_finished_run_of_ingram_train_is_taken_as_done(data, tmp_path, monkeypatch):

@@ -23,9 +23,11 @@ td:first-child { overflow-wrap: anywhere; min-width: 9rem; }
 .scroll { overflow-x: auto; } svg { max-width: 100%; height: auto; background: #fff; }
 pre { background: #8881; padding: 1rem; overflow-x: auto; } .note { color: #b3541e; }
 @media (max-width: 40rem) {
-  body { margin: 1rem auto; font-size: 15px; } th, td { padding: .25rem .45rem; }
+  body { margin: 1rem auto; font-size: 15px; } table { font-size: 12px; }
+  th, td { padding: .25rem .3rem; } td:first-child { min-width: 6rem; }
 }
 @media print {
+  @page { margin: 1.5cm; }
   :root { color-scheme: light; } body { margin: 0; max-width: none; font-size: 10.5pt; }
   h2, h3 { break-after: avoid; } svg, tr { break-inside: avoid; }
   .scroll { overflow: visible; } table { font-size: 9pt; } th, td { padding: .15rem .4rem; }

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ingram.errors import ConfigError, DivergedError, InUseError
+from ingram.errors import ConfigError, DivergedError, IngramError, InUseError
 from ingram.experiments.budgets import changes
 from ingram.experiments.methods import FLOORS, JOINT, Cell
 from ingram.experiments.report import write_report
@@ -22,6 +22,7 @@ from ingram.experiments.runs import finished, outcome_of, record_outcome, spent
 from ingram.experiments.saved import OWN, is_tested, make_test, protocols, save_test
 from ingram.experiments.trackers import tracking
 from ingram.graph import Dataset
+from ingram.inference.calibrating import calibrate
 from ingram.inference.testing import Ranked, rank_scorer
 from ingram.io.atomic import make_folders
 from ingram.models import load_model
@@ -133,7 +134,7 @@ class Sweep:
                 self.say(f"{cell}: {error}")
         record_outcome(run, outcome, self.command(cell))
         if cell.dataset not in self.data:  # joined: it has no test of its own to report on
-            write_report(run, datasets)
+            self._report(cell, run, datasets)
         return "diverged" if outcome is None else outcome.stopped
 
     def _test(self, cell: Cell) -> None:
@@ -151,7 +152,15 @@ class Sweep:
                 make_test(weights.path, config, dataset, folder, protocol)
                 fresh = True
         if fresh and folder == weights.path:
-            write_report(weights, [dataset])
+            self._report(cell, weights, [dataset])
+
+    def _report(self, cell: Cell, run: RunDirectory, datasets: list[Dataset]) -> None:
+        """With what the scores mean, if that can be said."""
+        try:
+            calibrate(run.path, datasets)
+        except IngramError as error:
+            self.say(f"{cell}: no probabilities: {error}")
+        write_report(run, datasets)
 
     def command(self, cell: Cell) -> str:
         """What trains this run alone."""
