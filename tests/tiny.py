@@ -93,6 +93,7 @@ def tiny_run_config(preset: str = "default", **changes) -> Config:
         "training.epochs": 12,
         "training.validate_every": 4,
         "training.negatives": 3,
+        "evaluation.draws": min(8, PRESETS[preset].evaluation.draws),
         **{key.replace("__", "."): value for key, value in changes.items()},
     }
     return PRESETS[preset].with_settings(settings)

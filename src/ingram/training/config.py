@@ -137,7 +137,7 @@ class EmbeddingEvaluation(EvaluationConfig):
     """The same with random features."""
 
     draws: Annotated[int, Field(ge=1, le=1_000)] = Field(
-        8, description="random feature sets averaged over"
+        32, description="random feature sets averaged over"
     )
     features: Literal["fresh", "chosen"] = Field(
         "fresh",
@@ -212,22 +212,20 @@ PRETRAIN_EMBEDDING = Config(
         keep="last",
     ),
     tasks=TaskConfig(cut=True),
+    evaluation=EmbeddingEvaluation(draws=8),
 )
-QUERY_MODEL = QueryModelConfig(maxima=True)
 PRESETS: dict[str, Config | QueryConfig] = {
     "default": Config(),
     "paper": PAPER,
-    "ingram-q": QueryConfig(model=QUERY_MODEL),
-    "pretrain": QueryConfig(
-        model=QUERY_MODEL,
-        training=QueryTraining(epochs=800, validate_every=40, keep="last"),
-    ),
+    "ingram-q": QueryConfig(model=QueryModelConfig(maxima=True)),
+    "pretrain": QueryConfig(training=QueryTraining(epochs=800, validate_every=40, keep="last")),
     "pretrain-embedding": PRETRAIN_EMBEDDING,
 }
 """``default`` is the embedding model, stable: several draws, and a collapse is recovered from.
 ``paper`` follows the published defaults and protocol: one draw, tested with the weights and draw
 chosen on validation. ``ingram-q`` is the query-conditioned model; ``pretrain`` the same over many
-graphs, ``pretrain-embedding`` the embedding model over many."""
+graphs, without the maxima, which fit those graphs too well; ``pretrain-embedding`` the embedding
+model over many."""
 
 
 def preset_config(name: str, settings: dict[str, Any]) -> Config | QueryConfig:
