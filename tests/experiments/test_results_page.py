@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ingram.errors import RunError
+from ingram.experiments.presenting import sections
 from ingram.experiments.results import FORMAT, portable
 from ingram.experiments.results_page import fill_page, filled
 
@@ -46,6 +47,30 @@ def test_tables_are_written_anew_and_words_are_left_alone(tmp_path):
     assert "| paper + bins-1, chosen draw | 0.250 | 0 | short: 2 of 10,000 epochs |" in text
     assert "old" not in text
     assert not fill_page(page)
+
+
+def test_several_datasets_stand_side_by_side_with_their_mean():
+    rows = [
+        {"dataset": dataset, "method": method, "protocol": protocol,
+         "figures": {"mrr": mrr, "hits@10": 0.5}}
+        for dataset, method, protocol, mrr in [
+            ("NL-100", "InGram", "published", 0.309),
+            ("NL-100", "GraIL", "published", 0.135),
+            ("NL-100", "ingram-q", "", 0.5),
+            ("NL-50", "ingram-q", "", 0.25),
+            ("NL-50", "InGram", "published", 0.281),
+            ("NL-50", "rules", "", 0.125),
+        ]
+    ]  # fmt: skip
+    overview, *rest = sections("main", entry(0.25) | {"rows": rows})
+    assert overview.table.rows() == [
+        ("InGram, published", ".309/.500", ".281/.500", ".295/.500"),
+        ("ingram-q", ".500/.500", ".250/.500", ".375/.500"),
+        ("rules", "", ".125/.500", ""),
+    ]
+    assert [section.title for section in rest] == ["NL-100", "NL-50"]
+    alone = sections("main", entry(0.25) | {"rows": rows[:3]})
+    assert [section.title for section in alone] == ["NL-100"]
 
 
 def test_one_experiment_of_several_is_chosen_by_name(tmp_path):

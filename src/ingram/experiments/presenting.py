@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ OTHERS = {
     ),
     "runs": ("Runs compared", "Test split, filtered ranking, each run by its own protocol."),
 }
+PAIR = ("mrr", "hits@10")
 PART_NAMES = {"": "", "known": ", known relations", "new": ", new relations"}
 
 
@@ -30,7 +31,7 @@ def sections(name: str, entry: dict[str, Any], *, everything: bool = False) -> l
     if name == "sizes":
         return [_sizes(entry["sizes"]), _generator(entry["generator"])]
     rows = [Row(**row) for row in entry["rows"]]
-    found = list(_by_dataset(rows, entry["comparisons"], everything))
+    found = [*_overview(rows), *_by_dataset(rows, entry["comparisons"], everything)]
     if entry.get("curves"):
         found.append(_curve_table(entry["curves"]))
     if entry["notes"]:
@@ -44,6 +45,33 @@ def title(name: str) -> tuple[str, str]:
     if name in OTHERS:
         return OTHERS[name]
     return EXPERIMENTS[name].title, EXPERIMENTS[name].text
+
+
+def _overview(rows: list[Row]) -> Iterator[Section]:
+    """One line a method, one column a dataset, where there are several."""
+    datasets = list(dict.fromkeys(row.dataset for row in rows))
+    if len(datasets) < 2 or any(row.part for row in rows):
+        return
+    lines: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        others = row.protocol == PUBLISHED and row.method in published.methods(row.dataset)
+        if not others or row.method == published.OURS:
+            lines.setdefault(row.name, {})[row.dataset] = row
+    table = []
+    for name, found in lines.items():
+        pairs = {d: tuple(found[d].figures[f] for f in PAIR) for d in datasets if d in found}
+        line = {"method": spelled(name)}
+        line |= {d: _pair(pairs[d]) if d in pairs else "" for d in datasets}
+        line["mean"] = (
+            _pair(np.mean([*pairs.values()], axis=0)) if len(pairs) == len(datasets) else ""
+        )
+        table.append(line)
+    text = "MRR/Hits@10, and their mean where every dataset has them."
+    yield Section("All datasets", pl.DataFrame(table), text)
+
+
+def _pair(values: Sequence[float]) -> str:
+    return "/".join(f"{value:.3f}".removeprefix("0") for value in values)
 
 
 def _by_dataset(
