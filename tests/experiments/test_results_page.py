@@ -83,6 +83,17 @@ def test_one_experiment_of_several_is_chosen_by_name(tmp_path):
         filled(MARKED.format(" bins"), tmp_path)
 
 
+def test_one_table_of_an_experiment_is_chosen_by_its_title(tmp_path):
+    (tmp_path / "f.json").write_text(
+        json.dumps({"format": FORMAT, "experiments": {"main": entry(0.25)}})
+    )
+    text = filled(MARKED.format(" main:nl-100"), tmp_path)
+    assert "| paper + bins-1, chosen draw | 0.250 |" in text
+    assert "ingram reproduce" not in text
+    with pytest.raises(RunError, match="want table nl-0 of main, found nl-100"):
+        filled(MARKED.format(" main:nl-0"), tmp_path)
+
+
 def test_a_plain_table_writes_figures_as_people_do(tmp_path):
     rows = [["a|b", [0.309, 0.506], 92.6, 1586, None]]
     table = {"format": "ingram-table-1", "columns": ["", "x", "MR", "n", "y"], "rows": rows}

@@ -1,7 +1,8 @@
 """A Markdown page whose tables come from JSON beside it; the words between them are its own.
 
     <!-- figures: results/paper.json main -->
-    ... written anew: the experiment ``main`` of that file; without a name, all that is in it ...
+    ... written anew: the experiment ``main`` of that file; without a name, all that is in it; with
+    ``main:all-datasets`` only its table of that title ...
     <!-- end of figures -->
 
 A file is what ``ingram reproduce --write`` wrote, or tables as they are: ``{"format":
@@ -60,9 +61,17 @@ def _figures(path: Path, name: str | None) -> str:
     if document.get("format") != FORMAT:
         raise RunError(f"{path}: want figures of {FORMAT} or {TABLE}, got another format")
     entries = read_results(path)["experiments"]
-    if name is not None and name not in entries:
+    if name is None:
+        return "\n".join(_entry(n, e) for n, e in entries.items())
+    name, _, table = name.partition(":")
+    if name not in entries:
         raise RunError(f"{path}: want results of {name}, found {', '.join(entries) or 'none'}")
-    return "\n".join(_entry(n, e) for n, e in entries.items() if name in (None, n))
+    if not table:
+        return _entry(name, entries[name])
+    tables = {s.title.lower().replace(" ", "-"): s.table for s in sections(name, entries[name])}
+    if table not in tables:
+        raise RunError(f"{path}: want table {table} of {name}, found {', '.join(tables)}")
+    return markdown_table(tables[table])
 
 
 def _entry(name: str, entry: dict[str, Any]) -> str:
