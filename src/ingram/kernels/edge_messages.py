@@ -216,15 +216,11 @@ def _forward_with_maxima(
         state, weight = q * count * width, rows[q] * weights.shape[1] * width
         first, last = get(pointers, v), get(pointers, v + 1)
         for c in range(0, width, len(lanes)):
-            total, best, run = (
-                splat(scale.dtype.type(0), lanes),
-                splat(scale.dtype.type(0), lanes),
-                first,
-            )
+            total, run = splat(scale.dtype.type(0), lanes), first
+            best = total
             if first < last:
-                best = load(states, state + get(sources, first) * width + c, lanes) * load(
-                    weights, weight + get(kinds, first) * width + c, lanes
-                )
+                best = load(states, state + get(sources, first) * width + c, lanes)
+                best = best * load(weights, weight + get(kinds, first) * width + c, lanes)
             while run < last:
                 end = end_of_run(kinds, run, last)
                 kind = load(weights, weight + get(kinds, run) * width + c, lanes)
@@ -292,9 +288,9 @@ def _backward_with_maxima(
                     for e in range(run, end):
                         x = state + get(sources, e) * width + c
                         source = load(states, x, lanes)
-                        won = where_same(source * kind, best, of_best)
-                        of_best = where_other(source * kind, best, of_best)
-                        back = scaled + won
+                        message = source * kind
+                        back = scaled + where_same(message, best, of_best)
+                        of_best = where_other(message, best, of_best)  # the first has it all
                         store(d_states, x, fused(back, kind, load(d_states, x, lanes)))
                         d_kind = fused(back, source, d_kind)
                     store(d_each, d_weight + k, d_kind)

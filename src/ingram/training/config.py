@@ -224,8 +224,7 @@ PRESETS: dict[str, Config | QueryConfig] = {
 """``default`` is the embedding model, stable: several draws, and a collapse is recovered from.
 ``paper`` follows the published defaults and protocol: one draw, tested with the weights and draw
 chosen on validation. ``ingram-q`` is the query-conditioned model; ``pretrain`` the same over many
-graphs, without the maxima, which fit those graphs too well; ``pretrain-embedding`` the embedding
-model over many."""
+graphs, without maxima, which fit those too well; ``pretrain-embedding`` the other over many."""
 
 
 def preset_config(name: str, settings: dict[str, Any]) -> Config | QueryConfig:
