@@ -64,4 +64,4 @@ def fitted(places: Array) -> Array:
         return places
     low, high = places.min(axis=0), places.max(axis=0)
     fit: Array = (2 * places - low - high) / np.where(high > low, high - low, 1)
-    return fit
+    return np.clip(fit, -1, 1)  # rounding may put the outermost a hair beyond
