@@ -24,13 +24,13 @@ from ingram.cli.screen import console, describe, figure, note, print_json, print
 from ingram.cli.soundness import insist_on_sound
 from ingram.cli.training_screen import TrainingScreen
 from ingram.datasets import open_dataset
-from ingram.errors import ConfigError, IngramError
+from ingram.errors import ConfigError
 from ingram.experiments.environment import command_line
 from ingram.experiments.report import write_report
 from ingram.experiments.runs import record_outcome
 from ingram.experiments.trackers import TRACKERS, tracking
 from ingram.graph import Dataset
-from ingram.inference.calibrating import calibrate
+from ingram.inference.calibrating import calibrate_if_possible
 from ingram.inference.shipped import run_path
 from ingram.io.options import ReadOptions
 from ingram.models import load_model
@@ -143,16 +143,8 @@ def train_command(
             on_save_error=on_save_error.value,
         )
     if outcome.stopped in DONE:
-        _calibrate(run, datasets)
+        calibrate_if_possible(run.path, datasets, note)
     finish(outcome, run, datasets, ["train", *map(str, data), *spelled(reading)], as_json)
-
-
-def _calibrate(run: RunDirectory, datasets: list[Dataset]) -> None:
-    """A run that is done can say what its scores mean; one that cannot is a run all the same."""
-    try:
-        calibrate(run.path, datasets)
-    except IngramError as error:
-        note(f"no probabilities: {error}")
 
 
 def finish(

@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from ingram.errors import ConfigError, DivergedError, IngramError, InUseError
+from ingram.errors import ConfigError, DivergedError, InUseError
 from ingram.experiments.budgets import changes
 from ingram.experiments.methods import FLOORS, JOINT, Cell
 from ingram.experiments.report import write_report
@@ -22,7 +23,7 @@ from ingram.experiments.runs import finished, outcome_of, record_outcome, spent
 from ingram.experiments.saved import OWN, is_tested, make_test, protocols, save_test
 from ingram.experiments.trackers import tracking
 from ingram.graph import Dataset
-from ingram.inference.calibrating import calibrate
+from ingram.inference.calibrating import calibrate_if_possible
 from ingram.inference.testing import Ranked, rank_scorer
 from ingram.io.atomic import make_folders
 from ingram.models import load_model
@@ -133,9 +134,11 @@ class Sweep:
             except DivergedError as error:
                 self.say(f"{cell}: {error}")
         record_outcome(run, outcome, self.command(cell))
+        stopped = "diverged" if outcome is None else outcome.stopped
         if cell.dataset not in self.data:  # joined: it has no test of its own to report on
-            self._report(cell, run, datasets)
-        return "diverged" if outcome is None else outcome.stopped
+            report = write_report if stopped in STOPPED else partial(self._report, cell)
+            report(run, datasets)  # nobody waits for more after a signal
+        return stopped
 
     def _test(self, cell: Cell) -> None:
         """All protocols of the run that were not tested with these very weights."""
@@ -156,10 +159,7 @@ class Sweep:
 
     def _report(self, cell: Cell, run: RunDirectory, datasets: list[Dataset]) -> None:
         """With what the scores mean, if that can be said."""
-        try:
-            calibrate(run.path, datasets)
-        except IngramError as error:
-            self.say(f"{cell}: no probabilities: {error}")
+        calibrate_if_possible(run.path, datasets, lambda why: self.say(f"{cell}: {why}"))
         write_report(run, datasets)
 
     def command(self, cell: Cell) -> str:

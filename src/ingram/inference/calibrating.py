@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -11,7 +11,7 @@ from scipy.special import logit
 
 from ingram.answers import KnownAnswers
 from ingram.answers.calibration import Bin, Calibration, Isotonic, Platt, Reliability
-from ingram.errors import CalibrationError
+from ingram.errors import CalibrationError, IngramError
 from ingram.graph import Dataset
 from ingram.inference.answer_sample import Bools, Floats, Sample, sample_answers
 from ingram.inference.applying import calibration_path, draws_of, scorer_of
@@ -28,6 +28,16 @@ BINS = 10
 STIFFNESS = 1e3
 """Inverse strength of the pull on Platt's slope, which is endless where the scores part the true
 from the false."""
+
+
+def calibrate_if_possible(
+    run: Path, datasets: Sequence[Dataset], say: Callable[[str], None]
+) -> None:
+    """A run that is done can say what its scores mean; one that cannot is a run all the same."""
+    try:
+        calibrate(run, datasets)
+    except IngramError as error:
+        say(f"no probabilities: {error}")
 
 
 def calibrate(

@@ -168,23 +168,29 @@ def _forward(
 
     Before a question has spread, nearly all rows are zero, and nothing is to be multiplied.
     """
-    width = states.shape[1]
     row = start
     while row < stop:
         last = min(row + 1, stop - 1)
         first = load(bias, 0, lanes)
         second = first
-        for inputs, weights in ((states, own), (messages, other)):
-            one, two = row * inputs.shape[1], last * inputs.shape[1]
-            if not _is_zero(lanes, inputs, row) or not _is_zero(lanes, inputs, last):
-                for c in range(inputs.shape[1]):
-                    weight = load(weights, c * width, lanes)
-                    first = fused(get(inputs, one + c), weight, first)
-                    second = fused(get(inputs, two + c), weight, second)
+        first, second = _add(lanes, row, last, states, own, first, second)
+        first, second = _add(lanes, row, last, messages, other, first, second)
         _finish(lanes, epsilon, row, first, states, gain, shift, out, normal, scales)
         if last > row:
             _finish(lanes, epsilon, last, second, states, gain, shift, out, normal, scales)
         row += 2
+
+
+@compiled
+def _add(lanes, row, last, inputs, weights, first, second):
+    """The products of two rows with the weights, added to what is there."""
+    width = inputs.shape[1]
+    if not _is_zero(lanes, inputs, row) or not _is_zero(lanes, inputs, last):
+        for c in range(width):
+            weight = load(weights, c * len(lanes), lanes)
+            first = fused(get(inputs, row * width + c), weight, first)
+            second = fused(get(inputs, last * width + c), weight, second)
+    return first, second
 
 
 @compiled
