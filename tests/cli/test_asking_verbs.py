@@ -181,7 +181,7 @@ def test_a_run_that_cannot_be_calibrated_is_a_run_all_the_same(data, tmp_path, m
     def refuse(*_):
         raise IngramError("nothing to go by")
 
-    monkeypatch.setattr("ingram.cli.train.calibrate", refuse)
+    monkeypatch.setattr("ingram.inference.calibrating.calibrate", refuse)
     ingram("train", data, "-o", tmp_path / "run", "--epochs", 2, *SMALL)
     assert not (tmp_path / "run" / "calibration.json").exists()
     assert (tmp_path / "run" / "report.html").exists()
