@@ -22,9 +22,9 @@ from ingram.graph import KnowledgeGraph
 from ingram.kernels import parallel
 from ingram.kernels.triple_scores import triple_scores
 from ingram.models.ingram import InGram
-from ingram.training.config import PAPER
 from ingram.training.embedding_epochs import EmbeddingEpochs
 from ingram.training.objectives import margin_loss
+from ingram.training.presets import PAPER
 
 MODELS = {"ours": InGram, "reference": ReferenceInGram}
 PRODUCTS = {

@@ -29,7 +29,8 @@ import typer
 
 from ingram.datasets import open_dataset
 from ingram.models import InGram
-from ingram.training.config import PRESETS, dump_config
+from ingram.training.config import dump_config
+from ingram.training.presets import PRESETS
 
 K = 10
 WARM_UP = 3.0

@@ -36,6 +36,61 @@ def test_scores_of_candidates_are_the_scores_of_their_triples(embeddings):
         assert found.tolist() == wanted
 
 
+@pytest.fixture
+def two_sided(embeddings):
+    """A head is asked for with 10 times the relation, or turned round."""
+    inverses = torch.tensor([[10.0, 0.0], [1.0, 0.0]])
+    made = {"model": "abc", "seed": 0, "draws": 1}
+    return Embeddings(
+        embeddings.entities, embeddings.relations, embeddings.graph, made, None, inverses
+    )
+
+
+def test_inverses_of_their_own_ask_for_heads_and_for_nothing_else(embeddings, two_sided):
+    anchors, relations = torch.tensor([1, 3]), torch.tensor([0, 1])
+    for side, wanted in (("tail", [[4, 16, 8, 12], [-3, -12, -6, -9]]),
+                         ("head", [[40, 160, 80, 120], [3, 12, 6, 9]])):  # fmt: skip
+        assert two_sided.candidate_scores(anchors, relations, side).tolist() == wanted
+        none = torch.zeros(3, dtype=torch.long), torch.empty(0, dtype=torch.long)
+        higher, equal = two_sided.rank_counts(anchors, relations, side, torch.tensor([2, 2]), *none)
+        ranks = [sum(x > row[2] for x in row) for row in wanted]
+        assert (higher.tolist(), equal.tolist()) == (ranks, [0, 0])
+    triples = embeddings.graph.triples
+    assert torch.equal(two_sided.score(triples), embeddings.score(triples))
+    assert two_sided.predict(tail="Ada", relation="hates")["head"].to_list()[0] == "Di"
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "npz", "safetensors", "vec"])
+def test_inverses_of_their_own_survive_a_file(embeddings, two_sided, tmp_path, suffix):
+    two_sided.save(tmp_path / f"e.{suffix}")
+    found = Embeddings.load(tmp_path / f"e.{suffix}", two_sided.graph)
+    assert torch.equal(found.inverses, two_sided.inverses)
+    embeddings.save(tmp_path / f"e.{suffix}")  # in their place: none are left over
+    assert Embeddings.load(tmp_path / f"e.{suffix}", two_sided.graph).inverses is None
+
+
+def test_inverses_of_other_relations_are_refused(two_sided, tmp_path):
+    two_sided.save(tmp_path / "e.vec")
+    text = (tmp_path / "e.inverses.vec").read_text()
+    (tmp_path / "e.inverses.vec").write_text(text.replace("likes", "loves"))
+    with pytest.raises(EmbeddingsError, match="want embeddings, got inverses of other relations"):
+        Embeddings.load(tmp_path / "e.vec")
+
+
+def test_inverses_unlike_the_relations_are_refused(two_sided, tmp_path):
+    odd = Embeddings(
+        two_sided.entities,
+        two_sided.relations,
+        two_sided.graph,
+        two_sided.made,
+        None,
+        two_sided.inverses[:, :1],
+    )
+    odd.save(tmp_path / "e.npz")
+    with pytest.raises(EmbeddingsError, match=r"want inverse vectors like .* \(2, 2\), got"):
+        Embeddings.load(tmp_path / "e.npz")
+
+
 def test_answers_come_best_first_with_what_is_known(embeddings):
     found = embeddings.predict(head="Ada", relation="likes", k=3)
     assert found.columns == ["head", "relation", "tail", "score", "rank", "known"]
@@ -81,12 +136,22 @@ def test_unknown_labels_are_refused(embeddings):
 
 
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf])
-@pytest.mark.parametrize("what", ["entity", "relation"])
+@pytest.mark.parametrize("what", ["entity", "relation", "inverse"])
 def test_vectors_that_are_not_finite_are_refused(embeddings, bad, what):
-    vectors = {"entity": embeddings.entities.clone(), "relation": embeddings.relations.clone()}
+    relations = embeddings.relations
+    vectors = {
+        "entity": embeddings.entities.clone(),
+        "relation": relations.clone(),
+        "inverse": relations.clone(),
+    }
     vectors[what][1, 1] = bad
     with pytest.raises(DivergedError, match=f"{what} vectors hold NaN or infinity"):
-        Embeddings(vectors["entity"], vectors["relation"], embeddings.graph)
+        Embeddings(
+            vectors["entity"],
+            vectors["relation"],
+            embeddings.graph,
+            inverses=vectors["inverse"],
+        )
 
 
 def test_a_table_written_comes_back(embeddings, tmp_path):

@@ -12,8 +12,8 @@ from ingram.models.config import ModelConfig
 from ingram.models.ingram import InGram
 from ingram.relation_graph import affinities, build_relation_graph
 from ingram.splits import three_way_split
-from ingram.training.config import PRESETS
 from ingram.training.embedding_epochs import EmbeddingEpochs
+from ingram.training.presets import PRESETS
 
 
 def weighted(rows):

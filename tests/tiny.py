@@ -14,7 +14,8 @@ from ingram.models import InGram, InGramQ, ModelConfig, QueryModelConfig
 from ingram.models.base import Model
 from ingram.models.features import Features
 from ingram.training.checkpoints import RunDirectory
-from ingram.training.config import PRESETS, Config, QueryConfig, dump_config
+from ingram.training.config import Config, QueryConfig, dump_config
+from ingram.training.presets import PRESETS
 from tests.strategies import random_graph
 
 M = TypeVar("M", bound=Model)
@@ -86,17 +87,20 @@ def tiny_dataset(seed: int = 0) -> Dataset:
     return Dataset("tiny", train, whole.with_triples(facts), valid, test)
 
 
-def tiny_run_config(preset: str = "default", **changes) -> Config:
-    """A run of a dozen quick epochs; ``changes`` as ``section__key=value``."""
+def tiny_run_config(preset: str | None = None, **changes) -> Config:
+    """A run of a dozen quick epochs by the paper's regime, stable and with several draws, or by a
+    preset; ``changes`` as ``section__key=value``.
+    """
+    base = Config() if preset is None else PRESETS[preset]
     settings = {
         **{f"model.{key}": value for key, value in SIZES.items()},
         "training.epochs": 12,
         "training.validate_every": 4,
         "training.negatives": 3,
-        "evaluation.draws": min(8, PRESETS[preset].evaluation.draws),
+        "evaluation.draws": min(8, base.evaluation.draws),
         **{key.replace("__", "."): value for key, value in changes.items()},
     }
-    return PRESETS[preset].with_settings(settings)
+    return base.with_settings(settings)
 
 
 def untrained_run(path: Path, config: Config | QueryConfig, seed: int = 0) -> Path:

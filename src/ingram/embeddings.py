@@ -39,7 +39,8 @@ class Embeddings(GraphScorer):
 
     entities: (n, width); relations: (m, width), already mapped by W-bar. With S random draws the
     width is S times the model's: the sum of S scores is one DistMult of the concatenation.
-    ``made`` says how: model, seed, draws, features. ``basis``: see :class:`Basis`.
+    ``made`` says how: model, seed, draws, features. ``basis``: see :class:`Basis`. ``inverses``:
+    (m, width), if heads are asked for with vectors of their own.
     """
 
     entities: Tensor
@@ -47,10 +48,12 @@ class Embeddings(GraphScorer):
     graph: KnowledgeGraph
     made: dict[str, Any] = field(default_factory=dict)
     basis: Basis | None = None
+    inverses: Tensor | None = None
 
     def __post_init__(self) -> None:
-        for name, vectors in (("entity", self.entities), ("relation", self.relations)):
-            if not vectors.isfinite().all():
+        tables = {"entity": self.entities, "relation": self.relations, "inverse": self.inverses}
+        for name, vectors in tables.items():
+            if vectors is not None and not vectors.isfinite().all():
                 raise DivergedError(
                     f"{name} vectors hold NaN or infinity; a NaN would rank every answer first"
                 )
@@ -61,16 +64,17 @@ class Embeddings(GraphScorer):
 
     def save(self, path: str | Path) -> None:
         """Write vectors and labels; the suffix chooses the format: see :mod:`ingram.io.vectors`."""
-        states, facts = {}, {}
+        of_entities: dict[str, npt.NDArray[Any]] = {}
+        of_relations: dict[str, npt.NDArray[Any]] = {}
+        if self.inverses is not None:
+            of_relations["inverse"] = _array(self.inverses)
         if self.basis is not None:
             kinds = self.basis.states.unflatten(1, (2, -1)).permute(2, 1, 0, 3)  # (m, 2, S, d')
-            states, facts = (
-                {"states": _array(kinds.flatten(1))},
-                {"facts": self.basis.facts.numpy()},
-            )
+            of_relations["states"] = _array(kinds.flatten(1))
+            of_entities["facts"] = self.basis.facts.numpy()
         tables = (
-            VectorTable(self.graph.entities.labels, _array(self.entities), facts),
-            VectorTable(self.graph.relations.labels, _array(self.relations), states),
+            VectorTable(self.graph.entities.labels, _array(self.entities), of_entities),
+            VectorTable(self.graph.relations.labels, _array(self.relations), of_relations),
         )
         write_vectors(path, tables, {"made": self.made})
 
@@ -96,8 +100,9 @@ class Embeddings(GraphScorer):
                 raise EmbeddingsError(f"{path}: its {own.what} labels are not those of the graph")
         # torch's own memory: a product's last bit may hang on where a file's bytes happened to lie.
         vectors = [torch.tensor(table.vectors) for table in (entities, relations)]
+        basis, inverses = _basis(entities, relations, made), _inverses(path, relations)
         try:
-            return cls(vectors[0], vectors[1], graph, made, _basis(entities, relations, made))
+            return cls(vectors[0], vectors[1], graph, made, basis, inverses)
         except DivergedError as error:
             raise DivergedError(f"{path}: {error}") from error
 
@@ -106,8 +111,8 @@ class Embeddings(GraphScorer):
         return triple_scores(self.entities, self.relations, torch.from_numpy(np.array(triples)))
 
     def candidate_scores(self, anchors: Tensor, relations: Tensor, side: str) -> Tensor:
-        """(Q, n): every entity as the answer. DistMult treats both sides alike."""
-        return (self.entities[anchors] * self.relations[relations]) @ self.entities.T
+        """(Q, n): every entity as the answer."""
+        return self._asking(anchors, relations, side) @ self.entities.T
 
     def relation_scores(self, heads: Tensor, tails: Tensor) -> Tensor:
         """(Q, m): every relation as the answer."""
@@ -123,16 +128,37 @@ class Embeddings(GraphScorer):
         excluded: Tensor,
     ) -> tuple[Tensor, Tensor]:
         """What ranking needs to know, without a table of scores (see :func:`distmult_ranks`)."""
-        queries = self.entities[anchors] * self.relations[relations]
+        queries = self._asking(anchors, relations, side)
         places = (t.to(queries.device) for t in (answers, pointers, excluded))
         higher, equal, checks = distmult_ranks(queries, self.entities, *places)
         refuse_diverged(checks)
         return higher, equal
 
+    def _asking(self, anchors: Tensor, relations: Tensor, side: str) -> Tensor:
+        """(Q, width): a question's answers are ranked by their products with it.
+
+        DistMult treats both sides alike, but where the inverses have vectors of their own.
+        """
+        kinds = self.relations if side == "tail" or self.inverses is None else self.inverses
+        return self.entities[anchors] * kinds[relations]
+
 
 def _array(tensor: Tensor) -> npt.NDArray[np.float32]:
     values: npt.NDArray[np.float32] = tensor.float().cpu().contiguous().numpy()
     return values
+
+
+def _inverses(path: str | Path, relations: VectorTable) -> Tensor | None:
+    """None if heads are asked for with the relations' own vectors."""
+    found = relations.more.get("inverse")
+    if found is None:
+        return None
+    if found.shape != relations.vectors.shape or found.dtype != np.float32:
+        raise EmbeddingsError(
+            f"{path}: want inverse vectors like those of the relations, {relations.vectors.shape}, "
+            f"got {found.dtype} {found.shape}"
+        )
+    return torch.tensor(found)
 
 
 def _basis(entities: VectorTable, relations: VectorTable, made: dict[str, Any]) -> Basis | None:

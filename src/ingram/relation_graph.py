@@ -64,10 +64,6 @@ def relation_graph_of(
     )
 
 
-SIDES = 2
-"""Ways in which relations are near: they share heads, or tails."""
-
-
 def relation_edges_by_side(
     triples: Ids,
     num_entities: int,

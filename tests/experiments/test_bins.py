@@ -17,6 +17,15 @@ def test_the_weights_of_every_layer_and_head_are_read(tmp_path):
     assert curves[1, 2, 0] == pytest.approx(kept[0, 2])
 
 
+def test_sides_kept_apart_have_a_line_each(tmp_path):
+    model = random_model(tiny_config(bins=4, sides="apart"))
+    model.save(tmp_path / "model.safetensors", {})
+    curves = bin_weights(tmp_path)
+    assert curves.shape == (2, 2 * 3, 4)
+    kept = model.relation_layers[1].bins.detach().numpy()  # (side and bin, head)
+    assert curves[1, 2 * 2 + 1, 3] == pytest.approx(kept[4 + 3, 2])
+
+
 @pytest.mark.parametrize("change", [{"bins": 1}, {"relation_update": False}, {"aggregator": "sum"}])
 def test_a_model_without_bins_has_no_curves(tmp_path, change):
     InGram(tiny_config(**change)).save(tmp_path / "model.safetensors", {})

@@ -42,10 +42,11 @@ def test_the_weights_are_those_that_make_a_layers_output(switch, graph):
             torch.testing.assert_close(found, whole[:, v])
 
 
+@pytest.mark.parametrize("sides", ["together", "apart"])
 @given(graphs(min_triples=1))
 @settings(max_examples=15)
-def test_the_same_of_relations(graph):
-    model = random_model(tiny_config())
+def test_the_same_of_relations(sides, graph):
+    model = random_model(tiny_config(sides=sides))
     edges = model.message_graph(graph).relations
     features = random_features(model, graph, draws=2)
     with torch.no_grad():
@@ -72,6 +73,18 @@ def test_all_looks_of_an_entity_add_up_to_one():
         assert sum(n.attention for n in own) == pytest.approx(1)
         assert sum(n.step is None for n in own) == 1  # the mean self-loop
         assert [n.attention for n in own] == sorted((n.attention for n in own), reverse=True)
+
+
+@pytest.mark.parametrize("sides", ["together", "apart"])
+def test_all_looks_of_a_relation_add_up_to_one(sides):
+    model = random_model(tiny_config(sides=sides))
+    graph = random_graph(0, 9, 3, 30)
+    found = looks(model, graph, (0, 1, 2), count=100, draws=3, seed=1)["relations"]
+    assert len({(n.relation, n.inverse) for n in found}) == len(found) == 5  # all but itself
+    edges = model.message_graph(graph).relations
+    itself = edges.rows(1, 2).sources.tolist().count(1)
+    assert itself == (1 if sides == "together" else 2)
+    assert 0 < sum(n.attention for n in found) < 1
 
 
 def test_near_relations_come_by_affinity_and_without_the_relation_itself():

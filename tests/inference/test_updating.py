@@ -42,23 +42,31 @@ def embedded_anew(model, graph, old):
                 for inverse in (0, 1):
                     z[:, here + inverse * m] = old.basis.states[:, there + inverse * before]
         h = model.entity_vectors(edges.entities, features.entities, z)
-        kinds = model.relation_vectors(z)[:, :m]
+        kinds = model.relation_vectors(z)
     return h.transpose(0, 1).flatten(1), kinds.transpose(0, 1).flatten(1)
 
 
-@pytest.mark.parametrize("self_loop", ["mean-relation", "learned"])
+@pytest.mark.parametrize(
+    ("self_loop", "heads"),
+    [("mean-relation", "relation"), ("mean-relation", "inverse"), ("learned", "relation")],
+)
 @given(seed=seeds, lost=st.integers(0, 4), gained=st.integers(1, 4), new_relation=st.booleans())
 def test_the_same_as_the_whole_graph_with_the_old_relations(
-    self_loop, seed, lost, gained, new_relation
+    self_loop, heads, seed, lost, gained, new_relation
 ):
     before = random_graph(seed, 30, 3, 40)
     graph = changed(before, seed, lost, gained, new_relation)
-    model = random_model(tiny_config(self_loop=self_loop))
+    model = random_model(tiny_config(self_loop=self_loop, head_questions=heads))
     old = model.embed(before, seed=3, draws=2)
     found = update(model, graph, old)
     entities, relations = embedded_anew(model, graph, old)
     assert torch.allclose(found.embeddings.entities, entities, rtol=1e-9, atol=1e-12)
-    assert torch.allclose(found.embeddings.relations, relations, rtol=1e-9, atol=1e-12)
+    kinds, inverses = relations.chunk(2)
+    assert torch.allclose(found.embeddings.relations, kinds, rtol=1e-9, atol=1e-12)
+    if heads == "inverse":
+        assert torch.allclose(found.embeddings.inverses, inverses, rtol=1e-9, atol=1e-12)
+    else:
+        assert found.embeddings.inverses is None
     assert found.changed <= found.recomputed <= graph.num_entities
     again = update(model, graph, found.embeddings)
     assert (again.changed, again.recomputed, again.new_relations) == (0, 0, 0)

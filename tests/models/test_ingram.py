@@ -5,8 +5,9 @@ import torch
 from ingram.errors import DivergedError, RunError
 from ingram.io.tensors import read_tensors, write_tensors
 from ingram.models import InGram, ModelConfig, base, ingram
-from ingram.models.features import Features
+from ingram.models.features import Features, RowFeatures
 from ingram.models.ingram import MessageGraph
+from ingram.relation_graph import relation_edges_by_side
 from tests.strategies import graph_of, random_graph
 from tests.tiny import random_features, random_model, tiny_config
 
@@ -244,3 +245,29 @@ def test_the_first_draws_are_the_same_however_many_follow(model):
     few, many = model.embed(GRAPH, seed=2, draws=2), model.embed(GRAPH, seed=2, draws=5)
     torch.testing.assert_close(many.entities[:, : few.width], few.entities)
     torch.testing.assert_close(many.relations[:, : few.width], few.relations)
+
+
+def test_sides_apart_are_neighbours_of_two_kinds():
+    apart = InGram(tiny_config(sides="apart")).message_graph(GRAPH).relations
+    rows, cols, kinds = relation_edges_by_side(
+        GRAPH.triples, GRAPH.num_entities, GRAPH.num_relations, 3
+    )
+    ends = np.repeat(np.arange(apart.num_nodes), np.diff(apart.pointers.numpy()))
+    found = zip(ends.tolist(), apart.sources.tolist(), apart.kinds.tolist(), strict=True)
+    assert sorted(found) == sorted(zip(rows.tolist(), cols.tolist(), kinds.tolist(), strict=True))
+    assert InGram(tiny_config(sides="apart")).relation_layers[0].bins.shape == (6, 3)
+
+
+@pytest.mark.parametrize("heads", ["relation", "inverse"])
+def test_heads_are_asked_for_with_the_vectors_of_inverse_relations_if_wanted(heads):
+    model = random_model(tiny_config(head_questions=heads))
+    found = model.embed(GRAPH, seed=[1], draws=2, features="rows")
+    drawn = RowFeatures(GRAPH, model.config, [1]).take(0, 2).to(model.relation_score.weight)
+    with torch.no_grad():
+        _, kinds = model(model.message_graph(GRAPH), drawn)
+    table = kinds.transpose(0, 1).flatten(1)
+    torch.testing.assert_close(found.relations, table[: GRAPH.num_relations])
+    if heads == "relation":
+        assert found.inverses is None
+    else:
+        torch.testing.assert_close(found.inverses, table[GRAPH.num_relations :])

@@ -15,7 +15,8 @@ from ingram.serve.graphs import Shelf
 from ingram.serve.limits import Limits
 from ingram.serve.metrics import Metrics
 from ingram.serve.running import listen, server_of
-from ingram.training.config import PRESETS, QueryConfig, dump_config
+from ingram.training.config import QueryConfig, dump_config
+from ingram.training.presets import PRESETS
 from tests.tiny import tiny_config
 
 HERE = "http://127.0.0.1"

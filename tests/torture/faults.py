@@ -25,7 +25,7 @@ ERRORS = (errno.ENOSPC, errno.EIO, errno.EROFS, errno.EACCES, errno.ENOENT, errn
 MODES = ("error", "kill", "power cut")
 CALLS = ("open", "write", "fsync", "replace", "unlink", "mkdir", "truncate")
 CONFIGS = {
-    "default": tiny_run_config(training__epochs=4, training__validate_every=1),
+    "default": tiny_run_config("default", training__epochs=4, training__validate_every=1),
     "paper": tiny_run_config("paper", training__epochs=4, training__validate_every=2),
     "ingram-q": tiny_query_config(training__epochs=4, training__averaging=0.5),
 }

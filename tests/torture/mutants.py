@@ -37,7 +37,8 @@ from ingram.io.tensors import read_tensors, write_tensors
 from ingram.models import MODELS, load_model
 from ingram.training import train
 from ingram.training.checkpoints import FORMAT, RunDirectory, load_checkpoint
-from ingram.training.config import PRESETS, dump_config, load_config
+from ingram.training.config import dump_config, load_config
+from ingram.training.presets import PRESETS
 from ingram.training.state import State
 from tests.strategies import random_graph
 from tests.tiny import tiny_query_config, tiny_run_config

@@ -2,14 +2,8 @@ import pytest
 
 from ingram.errors import ConfigError
 from ingram.models.config import QueryModelConfig
-from ingram.training.config import (
-    PRESETS,
-    Config,
-    QueryConfig,
-    dump_config,
-    load_config,
-    preset_config,
-)
+from ingram.training.config import Config, QueryConfig, dump_config, load_config
+from ingram.training.presets import PRESETS, preset_config
 
 
 def test_the_paper_preset_is_the_published_defaults_and_protocol():
@@ -21,6 +15,7 @@ def test_the_paper_preset_is_the_published_defaults_and_protocol():
     assert t.on_collapse == "report"
     assert t.dynamic_split
     assert t.patience is None
+    assert (paper.model.sides, paper.model.head_questions) == ("together", "relation")
 
 
 def test_the_default_preset_is_stable():
@@ -29,6 +24,17 @@ def test_the_default_preset_is_stable():
     assert default.evaluation.draws > 1
     assert default.evaluation.features == "fresh"
     assert default.evaluation.ties == "realistic"
+
+
+def test_the_default_preset_asks_questions_about_tasks_and_pretraining_the_same_of_many_graphs():
+    single, many = PRESETS["default"], PRESETS["pretrain-embedding"]
+    assert single.model == many.model
+    assert (single.model.sides, single.model.head_questions) == ("apart", "inverse")
+    for preset in (single, many):
+        assert preset.training.objective == "cross-entropy"
+        assert preset.training.warmup + preset.training.decay == 1
+        assert preset.tasks.cut
+    assert (single.training.keep, many.training.keep) == ("best", "last")
 
 
 @pytest.mark.parametrize("preset", list(PRESETS))
@@ -131,7 +137,6 @@ def test_the_presets_of_the_query_conditioned_model():
         assert preset.evaluation.sample == 500
     assert many.training.epochs > single.training.epochs
     assert (single.training.keep, many.training.keep) == ("best", "last")
-    assert not PRESETS["default"].tasks.cut
     assert not PRESETS["paper"].tasks.cut
 
 
@@ -207,3 +212,11 @@ def test_a_file_for_the_other_model_is_refused_in_one_line(content, message, tmp
         load_config(tmp_path / "config.yaml")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_inverse_vectors_are_asked_and_not_set_apart_by_a_margin():
+    wanted = {"model.head_questions": "inverse"}
+    with pytest.raises(ConfigError, match=r"wants training\.objective=cross-entropy"):
+        PRESETS["paper"].with_settings(wanted)
+    config = PRESETS["paper"].with_settings({**wanted, "training.objective": "cross-entropy"})
+    assert config.model.head_questions == "inverse"

@@ -109,8 +109,9 @@ def test_with_cross_entropy_an_epoch_asks_at_most_so_many_questions(queries, ask
 
 
 @pytest.mark.parametrize("draws", [1, 3])
-def test_cross_entropy_is_over_the_sum_of_the_scores_of_all_draws(draws):
-    config = cross_entropy(training__draws=draws, training__queries=10)
+@pytest.mark.parametrize("heads", ["relation", "inverse"])
+def test_cross_entropy_is_over_the_sum_of_the_scores_of_all_draws(draws, heads):
+    config = cross_entropy(training__draws=draws, training__queries=10, model__head_questions=heads)
     model, epoch = InGram(config.model), EmbeddingEpochs(GRAPH, config).prepare(1)
     assert len(epoch.features.entities) == draws
     with torch.no_grad():
@@ -118,7 +119,7 @@ def test_cross_entropy_is_over_the_sum_of_the_scores_of_all_draws(draws):
         found = embedding_loss(model, epoch, config.training)
     q, losses = epoch.questions, []
     for row in range(10):
-        kind = q.relations[row] % 3  # DistMult: the inverse is asked with the relation itself
+        kind = q.relations[row] % (3 if heads == "relation" else 6)  # in [0, 2m)
         scores = sum((h[s, q.anchors[row]] * z[s, kind] * h[s]).sum(-1) for s in range(draws))
         scores[q.others[q.rows == row]] = -torch.inf
         losses.append(-scores.log_softmax(0)[q.answers[row]])

@@ -24,11 +24,14 @@ def resumed(path, epochs=None, **arguments):
     return train(DATASET, resume_config(run, epochs), run, resume=True, **arguments)
 
 
-@pytest.mark.parametrize("epoch", [1, 7, 8, 11, 12])
-def test_an_interrupted_run_resumes_exactly(tmp_path, epoch):
-    wanted = straight(tmp_path / "straight")
+@pytest.mark.parametrize(
+    ("preset", "epoch"), [(None, 1), (None, 7), (None, 8), (None, 11), (None, 12), ("default", 7)]
+)
+def test_an_interrupted_run_resumes_exactly(tmp_path, preset, epoch):
+    config = tiny_run_config(preset)
+    wanted = straight(tmp_path / "straight", config)
     run = RunDirectory(tmp_path / "run")
-    outcome = train(DATASET, tiny_run_config(), run, listener=Interrupt(epoch))
+    outcome = train(DATASET, config, run, listener=Interrupt(epoch))
     assert outcome.stopped == "interrupted"
     assert outcome.epoch == epoch
     assert resumed(run.path).stopped == "finished"

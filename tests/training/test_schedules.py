@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingram.errors import ConfigError
-from ingram.training.config import PRESETS, EmbeddingTraining
+from ingram.training.config import EmbeddingTraining
+from ingram.training.presets import PRESETS
 from ingram.training.schedules import rate_at
 
 

@@ -124,3 +124,11 @@ def test_triples_of_a_task_keep_their_weights():
         assert np.array_equal(np.unique(source[:, 1], return_inverse=True)[1], task.triples[:, 1])
     assert sampler(DENSE).draw(np.random.default_rng(0)).weights is None
     assert Task.whole(heavy).weights is heavy.weights
+
+
+def test_a_small_graph_is_cut_as_often_as_it_is_taken_whole():
+    made = sampler(entities=(1, 100_000), neighbours=(1, 1), relations=(1, 1), least_triples=1)
+    cut = [task.num_entities < DENSE.num_entities for task in draws(made, 200)]
+    assert 0.3 < np.mean(cut) < 0.7
+    above = sampler(entities=(1_000, 2_000), relations=(1, 1))  # more than there are
+    assert {task.num_entities for task in draws(above)} == {DENSE.num_entities}

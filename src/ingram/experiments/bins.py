@@ -15,7 +15,10 @@ Curves = npt.NDArray[np.float64]
 
 
 def bin_weights(path: Path) -> Curves | None:
-    """(layers, heads, bins): c_s of the weights in a run; None for a model that has none."""
+    """(layers, heads, bins): c_s of the weights in a run; None for a model that has none.
+
+    Where sharing heads and sharing tails are kept apart, a head has a line for each.
+    """
     model = load_model(path)
     if not isinstance(model, InGram) or not model.config.relation_update:
         return None
@@ -23,7 +26,8 @@ def bin_weights(path: Path) -> Curves | None:
         return None
     learned = [layer.bins for layer in model.relation_layers if isinstance(layer, RelationLayer)]
     layers = [bins.detach().cpu().numpy().T for bins in learned]
-    return np.stack(layers).astype(np.float64)
+    lines = np.stack(layers).reshape(len(layers), -1, model.config.bins)
+    return lines.astype(np.float64)
 
 
 def trend(curves: Curves) -> float:

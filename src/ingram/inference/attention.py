@@ -47,7 +47,10 @@ def looks(
         own = edges.entities.rows(entity, entity + 1)
         ends = zip(own.sources.tolist(), own.kinds.tolist(), strict=True)
         neighbours += _neighbours(graph, entity, [*ends], seen[entity] / draws, count)
-    attention = None if heard is None else heard / draws
+    attention = None
+    if heard is not None:  # a relation may be near in two ways, by heads and by tails
+        near = edges.relations.rows(relation, relation + 1).sources.long()
+        attention = heard.new_zeros(2 * graph.num_relations).index_add(0, near, heard / draws)
     return {
         "neighbours": tuple(neighbours),
         "relations": tuple(_near(graph, relation, attention, count)),
@@ -71,15 +74,13 @@ def _neighbours(
 def _near(
     graph: KnowledgeGraph, relation: int, attention: Tensor | None, count: int
 ) -> list[NearRelation]:
-    """By affinity, the relation itself left out; attention in the same row order."""
+    """By affinity, the relation itself left out; attention: (2m,)."""
     whole = build_relation_graph(graph, num_bins=1)
     row = slice(*whole.pointers[relation : relation + 2].tolist())
     m, found = graph.num_relations, []
-    for place, (other, affinity) in enumerate(
-        zip(whole.cols[row].tolist(), whole.weights[row].tolist(), strict=True)
-    ):
+    for other, affinity in zip(whole.cols[row].tolist(), whole.weights[row].tolist(), strict=True):
         if other != relation:
-            heard = None if attention is None else float(attention[place])
+            heard = None if attention is None else float(attention[other])
             label = graph.relations.take([other % m])[0]
             found.append(NearRelation(label, other >= m, affinity, heard))
     return sorted(found, key=lambda near: -near.affinity)[:count]

@@ -53,21 +53,25 @@ def update(model: InGram, graph: KnowledgeGraph, old: Embeddings) -> Update:
     source = LabelFeatures(graph, model.config, old.made["seed"], old.made["sizes"])
     like, draws, m = model.relation_score.weight, old.made["draws"], graph.num_relations
     entities = like.new_empty(graph.num_entities, draws, model.config.entity_width)
-    relations = like.new_empty(m, draws, model.config.entity_width)
+    relations = like.new_empty(2 * m, draws, model.config.entity_width)
     states = []
     for start, count in model.turns(draws, len(part.nodes)):
         features = source.take(start, count, part.nodes).to(like)
         z = _relation_states(model, graph, features.relations, basis.states[start:][:count], known)
         h = model.entity_vectors(part.edges, features.entities, z)
         entities[part.nodes, start : start + count] = h.transpose(0, 1)
-        relations[:, start : start + count] = model.relation_vectors(z)[:, :m].transpose(0, 1)
+        relations[:, start : start + count] = model.relation_vectors(z).transpose(0, 1)
         states.append(z)
     kept = ~stale[here]
     entities, relations = entities.flatten(1), relations.flatten(1)
     entities[here[kept]] = old.entities[there[kept]].to(like)
-    relations[known.relations[0]] = old.relations[known.relations[1]].to(like)
-    made = Embeddings(entities, relations, graph, old.made, Basis(torch.cat(states), facts))
-    return Update(made, int(changed.sum()), int(stale.sum()), m - len(known.relations[0]))
+    same, before = known.relations
+    relations[same] = old.relations[before].to(like)
+    if old.inverses is not None:
+        relations[same + m] = old.inverses[before].to(like)
+    basis = Basis(torch.cat(states), facts)
+    made = model.embeddings(entities, relations, graph, old.made, basis)
+    return Update(made, int(changed.sum()), int(stale.sum()), m - len(same))
 
 
 @dataclass(frozen=True, eq=False)

@@ -206,15 +206,23 @@ def _tables(labels: dict[str, pl.Series], held: dict[str, npt.NDArray[Any]]) -> 
     return made[0], made[1]
 
 
-def relations_path(path: Path) -> Path:
+def relations_path(path: Path, what: str = "relations") -> Path:
     """Where word2vec's text keeps the relations: vectors.relations.vec beside vectors.vec."""
-    return path.with_name(f"{path.stem}.relations{path.suffix}")
+    return path.with_name(f"{path.stem}.{what}{path.suffix}")
 
 
 def _write_text(path: Path, tables: Tables, about: dict[str, Any]) -> None:
-    """Two files, as a line has no place to say what a word is; what it cannot hold is left out."""
+    """A file each, as a line has no place to say what a word is; inverses have one if they have
+    vectors of their own; what else there is is left out.
+    """
     del about
-    for place, table in zip((path, relations_path(path)), tables, strict=True):
+    files = dict(zip((path, relations_path(path)), tables, strict=True))
+    inverses = tables[1].more.get("inverse")
+    if inverses is None:
+        relations_path(path, "inverses").unlink(missing_ok=True)
+    else:
+        files[relations_path(path, "inverses")] = VectorTable(tables[1].labels, inverses)
+    for place, table in files.items():
         words = table.labels.str.replace_many(ESCAPES)
         lines = pl.DataFrame(table.vectors).insert_column(0, words.rename("word"))
         with replacing(place) as temporary, temporary.open("wb") as file:
@@ -224,7 +232,8 @@ def _write_text(path: Path, tables: Tables, about: dict[str, Any]) -> None:
 
 def _read_text(path: Path) -> tuple[Tables, dict[str, Any]]:
     tables = []
-    for place in (path, relations_path(path)):
+    inverses = relations_path(path, "inverses")
+    for place in (path, relations_path(path), *([inverses] if inverses.is_file() else [])):
         with place.open("rb") as file:
             count, width = announced(place, file.readline(FIRST_LINE))
         schema = {"word": pl.String} | {f"{i}": pl.Float32 for i in range(width)}
@@ -239,6 +248,10 @@ def _read_text(path: Path) -> tuple[Tables, dict[str, Any]]:
             raise ValueError("a line with fewer numbers than announced")
         labels = lines["word"].str.replace_many({v: k for k, v in ESCAPES.items()})
         tables.append(VectorTable(labels.rename("label"), lines.drop("word").to_numpy().copy()))
+    for table in tables[2:]:
+        if not table.labels.equals(tables[1].labels):
+            raise ValueError("inverses of other relations")
+        tables[1].more["inverse"] = table.vectors
     return (tables[0], tables[1]), {"format": FORMAT, "made": {}}
 
 

@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Count = Annotated[int, Field(ge=1, le=100_000)]
 Layers = Annotated[int, Field(ge=1, le=100)]
+SIDES = 2
+"""Ways in which relations are near: they share heads, or tails."""
 
 
 class ModelConfig(BaseModel):
@@ -32,6 +34,17 @@ class ModelConfig(BaseModel):
         "mean-relation", description="the relation vector of an entity's self-loop"
     )
     relation_update: bool = Field(True, description="false: relations keep their first vectors")
+    sides: Literal["together", "apart"] = Field(
+        "together", description="sharing heads and sharing tails: one affinity [A], or two"
+    )
+    head_questions: Literal["relation", "inverse"] = Field(
+        "relation", description="which vector asks for a head: the paper's, or the inverse's own"
+    )
+
+    @property
+    def neighbour_kinds(self) -> int:
+        """Of edges between relations: a bin, on one side or the other where they are apart."""
+        return self.bins * (SIDES if self.sides == "apart" else 1)
 
     @model_validator(mode="after")
     def _heads_divide_widths(self) -> ModelConfig:

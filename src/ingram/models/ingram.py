@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +19,7 @@ from ingram.kernels.adjacency import (
     BYTES_A_TRIPLE,
     Adjacency,
     entity_adjacency,
+    group_by_destination,
     relation_adjacency,
 )
 from ingram.memory import ensure
@@ -32,7 +33,7 @@ from ingram.models.features import (
     facts_about,
 )
 from ingram.models.layers import BUDGET, EntityLayer, RelationLayer, glorot_linear
-from ingram.relation_graph import relation_graph_of
+from ingram.relation_graph import relation_edges_by_side, relation_graph_of
 
 DRAWS_BUDGET = 2**30
 """Bytes that the draws embedded together may take."""
@@ -58,7 +59,7 @@ class MessageGraph:
     """What the model reads of a graph: edges between entities, edges between relations.
 
     entities: n nodes, kinds in [0, 2m) (and 2m for a learned self-loop); relations: 2m nodes,
-    kinds in [0, B).
+    kinds in [0, B), or [0, 2B) with sides apart.
     """
 
     entities: Adjacency
@@ -78,12 +79,12 @@ class MessageGraph:
         weights: (T,) how often each fact counts between relations; between entities it is one edge.
         """
         loops = config.self_loop == "learned"
-        return cls(
-            entity_adjacency(facts, num_entities, num_relations, self_loops=loops),
-            relation_adjacency(
-                relation_graph_of(facts, num_entities, num_relations, config.bins, weights)
-            ),
-        )
+        entities = entity_adjacency(facts, num_entities, num_relations, self_loops=loops)
+        counted = (facts, num_entities, num_relations, config.bins, weights)
+        if config.sides == "apart":
+            edges = relation_edges_by_side(*counted)
+            return cls(entities, group_by_destination(*edges, 2 * num_relations))
+        return cls(entities, relation_adjacency(relation_graph_of(*counted)))
 
     def to(self, device: torch.device) -> MessageGraph:
         return MessageGraph(self.entities.to(device), self.relations.to(device))
@@ -170,19 +171,31 @@ class InGram(Model):
         like = self.relation_score.weight
         source: FeatureSource = FEATURES[features](graph, self.config, seed)
         entities = like.new_empty(graph.num_entities, draws, self.config.entity_width)
-        relations = like.new_empty(graph.num_relations, draws, self.config.entity_width)
+        relations = like.new_empty(2 * graph.num_relations, draws, self.config.entity_width)
         states = []
         for start, count in self.turns(draws, graph.num_entities):
             drawn = source.take(start, count).to(like)
             z = self.relation_states(edges.relations, drawn.relations)
             h = self.entity_vectors(edges.entities, drawn.entities, z)
             entities[:, start : start + count] = h.transpose(0, 1)
-            kinds = self.relation_vectors(z)[:, : graph.num_relations]
-            relations[:, start : start + count] = kinds.transpose(0, 1)
+            relations[:, start : start + count] = self.relation_vectors(z).transpose(0, 1)
             states.append(z)
         made = {"model": self.origin.get("id"), "seed": seed, "draws": draws, **source.made}
         basis = None if features == "rows" else Basis(torch.cat(states), facts_about(graph))
-        return Embeddings(entities.flatten(1), relations.flatten(1), graph, made, basis)
+        return self.embeddings(entities.flatten(1), relations.flatten(1), graph, made, basis)
+
+    def embeddings(
+        self,
+        entities: Tensor,
+        relations: Tensor,
+        graph: KnowledgeGraph,
+        made: dict[str, Any],
+        basis: Basis | None,
+    ) -> Embeddings:
+        """Of vectors of entities (n, width), and of relations and their inverses (2m, width)."""
+        kinds, inverses = relations[: graph.num_relations], relations[graph.num_relations :]
+        own = inverses if self.config.head_questions == "inverse" else None
+        return Embeddings(entities, kinds, graph, made, basis, own)
 
     def turns(self, draws: int, num_entities: int) -> Iterator[tuple[int, int]]:
         """First draw and number of draws that fit into memory together, turn by turn."""

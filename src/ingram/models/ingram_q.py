@@ -40,8 +40,8 @@ from ingram.kernels.edge_messages import edge_messages
 from ingram.kernels.state_update import state_update
 from ingram.memory import ensure
 from ingram.models.base import Model
-from ingram.models.config import QueryModelConfig
-from ingram.relation_graph import SIDES, relation_edges_by_side
+from ingram.models.config import SIDES, QueryModelConfig
+from ingram.relation_graph import relation_edges_by_side
 
 BUDGET = 2**23
 """Bytes that the states of the questions answered together may take: they are walked over many

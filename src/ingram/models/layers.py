@@ -160,7 +160,7 @@ class RelationLayer(Attention):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config.relation_hidden, 0, config.relation_heads, config.aggregator)
-        self.bins = nn.Parameter(torch.zeros(config.bins, config.relation_heads))  # c
+        self.bins = nn.Parameter(torch.zeros(config.neighbour_kinds, config.relation_heads))  # c
 
     def forward(self, z: Tensor, graph: Adjacency, inner: nn.Linear | None = None) -> Tensor:
         """(S, m, d') -> (S, m, d'), or from the features (S, m, d) through ``inner``."""

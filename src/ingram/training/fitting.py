@@ -12,9 +12,10 @@ from ingram.graph import Dataset, KnowledgeGraph
 from ingram.io.folder import hold_out, read_dataset
 from ingram.models import InGram, InGramQ, load_model
 from ingram.training.checkpoints import RunDirectory
-from ingram.training.config import Config, QueryConfig, preset_config
+from ingram.training.config import Config, QueryConfig
 from ingram.training.listener import Listener
 from ingram.training.loop import train
+from ingram.training.presets import preset_config
 
 
 def fit(

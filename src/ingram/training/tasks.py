@@ -53,7 +53,9 @@ class TaskSampler:
         """Which triples make up a task, before it is known whether they are enough."""
         config, triples = self.config, self.whole.triples
         kept = rng.random(self.whole.num_relations) < rng.uniform(*config.relations)
-        inside = self._reached(int(rng.integers(*config.entities, endpoint=True)), rng)
+        least, most = config.entities
+        most = max(least, min(most, 2 * self.whole.num_entities))  # half of a small graph's are cut
+        inside = self._reached(int(rng.integers(least, most, endpoint=True)), rng)
         heads, relations, tails = triples.T
         places: Ids = np.flatnonzero(inside[heads] & inside[tails] & kept[relations])
         count = min(config.most_triples, round(rng.uniform(*config.density) * len(places)))
