@@ -71,7 +71,11 @@ class Search:
 
     @property
     def space(self) -> dict[str, tuple[Any, ...]]:
-        return SPACES[self.config.model.name]
+        """Without what the start's objective does not read."""
+        space = dict(SPACES[self.config.model.name])
+        if isinstance(self.config, Config) and self.config.training.objective != "margin":
+            del space["training.margin"]
+        return space
 
     def study(self, worker: int = 0) -> Any:
         """The study on disk, made if it is not there."""
