@@ -28,9 +28,16 @@ from ingram.training import preset_config, train
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.needs import training_need
 
-TASKS = {
-    "train default": {},
-    "train ingram-q": {},
+LARGEST: dict[str, Any] = {
+    "tasks.entities": (5_000, 5_000),
+    "tasks.relations": (1, 1),
+    "tasks.density": (1, 1),
+}
+"""An estimate is of the largest task that may be drawn."""
+TASKS: dict[str, dict[str, Any]] = {
+    "train paper": {},
+    "train default": LARGEST,
+    "train ingram-q": LARGEST,
     "train ingram-q, whole graph": {"tasks.cut": False},
     "embed, 1 draw": {},
     "embed, 8 draws": {},

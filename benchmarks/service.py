@@ -69,7 +69,7 @@ def untrained(path: Path) -> Path:
     config = PRESETS["default"]
     path.mkdir()
     (path / "config.yaml").write_text(dump_config(config), encoding="utf-8")
-    InGram(seed=0).save(path / "model.safetensors", {})
+    InGram(config.model, seed=0).save(path / "model.safetensors", {})
     return path
 
 

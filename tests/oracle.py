@@ -97,7 +97,7 @@ def aggregate(own, messages, y, aggregator):
 
 
 def relation_layer(weights, name, z, neighbours, aggregator="attention"):
-    """Eq. (1), (2). neighbours: {(i, j): s(i, j)}; weights: {parameter's name: array}."""
+    """Eq. (1), (2). neighbours: {(i, j): s(i, j)}, or several s; weights: {parameter: array}."""
     y, c = weights[f"{name}.attention"][0], weights[f"{name}.bins"]
     rows = []
     for i in range(len(z)):
@@ -105,10 +105,11 @@ def relation_layer(weights, name, z, neighbours, aggregator="attention"):
             (
                 linear(weights, f"{name}.attend", np.concatenate([z[i], z[j]])),
                 linear(weights, f"{name}.value", z[j]),
-                c[neighbours[i, j] - 1],
+                c[s - 1],
             )
             for j in range(len(z))
             if (i, j) in neighbours
+            for s in np.atleast_1d(neighbours[i, j])
         ]
         rows.append(aggregate(linear(weights, f"{name}.residual", z[i]), messages, y, aggregator))
     return np.array(rows)

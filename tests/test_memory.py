@@ -126,7 +126,12 @@ def test_embedding_answering_and_ranking_are_refused_too(little):
     ("preset", "settings", "remedy"),
     [
         ("default", {"evaluation.draws": 1000}, r"lower evaluation\.draws"),
-        ("default", {"training.draws": 1000, "evaluation.draws": 1}, r"set tasks\.cut=true"),
+        ("paper", {"training.draws": 1000}, r"set tasks\.cut=true, or lower model\.entity_hidden"),
+        (
+            "default",
+            {"training.draws": 1000, "evaluation.draws": 1},
+            r"lower training\.queries or tasks\.entities, or lower model\.entity_hidden",
+        ),
         ("default", {"model.entity_hidden": 50_000}, "take a smaller model"),
         ("ingram-q", {"training.queries": 10_000}, r"lower training\.queries"),
     ],

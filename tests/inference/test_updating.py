@@ -47,16 +47,20 @@ def embedded_anew(model, graph, old):
 
 
 @pytest.mark.parametrize(
-    ("self_loop", "heads"),
-    [("mean-relation", "relation"), ("mean-relation", "inverse"), ("learned", "relation")],
+    ("self_loop", "heads", "sides"),
+    [
+        ("mean-relation", "relation", "together"),
+        ("mean-relation", "inverse", "apart"),
+        ("learned", "relation", "together"),
+    ],
 )
 @given(seed=seeds, lost=st.integers(0, 4), gained=st.integers(1, 4), new_relation=st.booleans())
 def test_the_same_as_the_whole_graph_with_the_old_relations(
-    self_loop, heads, seed, lost, gained, new_relation
+    self_loop, heads, sides, seed, lost, gained, new_relation
 ):
     before = random_graph(seed, 30, 3, 40)
     graph = changed(before, seed, lost, gained, new_relation)
-    model = random_model(tiny_config(self_loop=self_loop, head_questions=heads))
+    model = random_model(tiny_config(self_loop=self_loop, head_questions=heads, sides=sides))
     old = model.embed(before, seed=3, draws=2)
     found = update(model, graph, old)
     entities, relations = embedded_anew(model, graph, old)

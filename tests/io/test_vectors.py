@@ -11,7 +11,7 @@ from safetensors.numpy import load_file
 from ingram.embeddings import Embeddings
 from ingram.errors import EmbeddingsError
 from ingram.io import vectors
-from ingram.io.vectors import FORMATS, VectorTable, read_vectors, relations_path, write_vectors
+from ingram.io.vectors import FORMATS, VectorTable, beside, read_vectors, write_vectors
 from ingram.models import InGram
 from tests.strategies import random_graph
 from tests.tiny import tiny_config
@@ -143,7 +143,7 @@ def test_what_is_no_such_file_is_refused_in_one_line(tmp_path, suffix):
 def test_text_without_its_relations_is_refused(tmp_path):
     path = tmp_path / "x.vec"
     write_vectors(path, tables_of(["a"]), {})
-    relations_path(path).unlink()
+    beside(path, "relations").unlink()
     with pytest.raises(EmbeddingsError, match=r"x\.relations\.vec"):
         read_vectors(path)
 

@@ -78,6 +78,23 @@ def test_relation_layer_is_equations_1_and_2(graph, seed):
     np.testing.assert_allclose(found[0].detach(), wanted, **CLOSE)
 
 
+@settings(max_examples=15)
+@given(graphs(), seeds)
+def test_with_sides_apart_relations_are_near_by_heads_by_tails_or_twice(graph, seed):
+    config, m = tiny_config(sides="apart"), graph.num_relations
+    layer = randomised(RelationLayer(config), seed)
+    z = normal(seed, 1, 2 * m, config.relation_hidden)
+    by_heads, by_tails, _ = oracle.affinity_matrices(
+        oracle.with_reverses(graph.triples, m), graph.num_entities, 2 * m
+    )
+    neighbours = {pair: [s] for pair, s in oracle.bins(by_heads, config.bins).items()}
+    for pair, s in oracle.bins(by_tails, config.bins).items():
+        neighbours.setdefault(pair, []).append(config.bins + s)
+    wanted = oracle.relation_layer(prefixed(layer), "layer", z[0].numpy(), neighbours)
+    found = layer(z, random_model(config).message_graph(graph).relations)
+    np.testing.assert_allclose(found[0].detach(), wanted, **CLOSE)
+
+
 @settings(max_examples=25)
 @given(graphs(), seeds)
 def test_entity_layer_is_equation_4(graph, seed):

@@ -103,6 +103,9 @@ def test_the_first_weights_decide_the_models_settings():
     assert config.training.steps == 3
     assert config_from(start, "pretrain", {}).training.epochs == 800
     assert config_from(InGram(tiny_config()), "paper", {}).evaluation.ties == "official"
+    asking = InGram(tiny_config(head_questions="inverse"))
+    with pytest.raises(ConfigError, match=r"wants training\.objective=cross-entropy"):
+        config_from(asking, "paper", {})
     for name in ("model.bins", "model.width", "model.name"):
         with pytest.raises(ConfigError, match=f"{name}: the first weights decide the model"):
             config_from(start, "default", {name: 3})

@@ -62,7 +62,7 @@ def train_command(
         typer.Option(
             "--config",
             help="Settings from a file in place of a preset's, such as a run's config.yaml or the "
-            "best.yaml of `ingram tune`.",
+            "best.yaml of `ingram tune`. What it leaves out is as the paper has it.",
             metavar="FILE",
         ),
     ] = None,

@@ -22,7 +22,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "mean-aggregator": {"model.aggregator": "mean"},
     "sum-aggregator": {"model.aggregator": "sum"},
     "self-loop-vector": {"model.self_loop": "learned"},
-    "fixed-split": {"training.dynamic_split": False},
+    "fixed-split": {"training.dynamic_split": False, "tasks.cut": False},
     "no-relation-update": {"model.relation_update": False},
     "bins-1": {"model.bins": 1},
     "bins-5": {"model.bins": 5},

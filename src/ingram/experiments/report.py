@@ -115,7 +115,8 @@ def _bins(run: RunDirectory) -> list[str]:
     return [
         "<h2>Affinity bins</h2>",
         "<p>What each relation layer adds to its attention by the bin of two relations' affinity: "
-        "one line a head, the thick one their mean. Bin 1 holds the strongest affinities.</p>",
+        "one line a head (two where sharing heads and sharing tails are apart), the thick one "
+        "their mean. Bin 1 holds the strongest affinities.</p>",
         picture(bin_curves({f"layer {i}": lines for i, lines in enumerate(curves, 1)})),
     ]
 

@@ -10,7 +10,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -37,6 +37,8 @@ from ingram.io.vector_checks import (
 
 FORMAT = "ingram-embeddings-1"
 KINDS = ("entity", "relation")
+INVERSE = "inverse"
+"""Of a relation: asks for heads, where that is done with a vector of its own."""
 LABEL_BUDGET = 2**31
 """Bytes that labels may take as a NumPy array, where each takes as many as the longest."""
 ESCAPES = {c: quote(c) for c in "%\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u2028\u2029"}
@@ -99,7 +101,15 @@ def read_vectors(path: str | Path) -> tuple[Tables, dict[str, Any]]:
 
 
 def _write_parquet(path: Path, tables: Tables, about: dict[str, Any]) -> None:
-    """One table: kind, label, vector, and a column for whatever else there is."""
+    """One table: kind, label, vector, and a column for whatever else there is.
+
+    Inverses are rows: a column would be as wide for every entity, which has none.
+    """
+    more = dict(tables[1].more)
+    inverses = more.pop(INVERSE, None)
+    rows = [(KINDS[0], tables[0]), (KINDS[1], replace(tables[1], more=more))]
+    if inverses is not None:
+        rows.append((INVERSE, VectorTable(tables[1].labels, inverses)))
     frames = [
         pl.DataFrame(
             {
@@ -109,7 +119,7 @@ def _write_parquet(path: Path, tables: Tables, about: dict[str, Any]) -> None:
                 **{name: _column(values) for name, values in table.more.items()},
             }
         )
-        for kind, table in zip(KINDS, tables, strict=True)
+        for kind, table in rows
     ]
     with replacing(path) as temporary:
         pl.concat(frames, how="diagonal").write_parquet(
@@ -138,7 +148,16 @@ def _read_parquet(path: Path) -> tuple[Tables, dict[str, Any]]:
             if len(part) and not others[name].null_count()
         }
         tables.append(VectorTable(part["label"], part["vector"].to_numpy().copy(), more))
+    inverses = whole.filter(kind=INVERSE)
+    if len(inverses):
+        _with_inverses(tables[1], inverses["label"], inverses["vector"].to_numpy().copy())
     return (tables[0], tables[1]), about
+
+
+def _with_inverses(relations: VectorTable, labels: pl.Series, vectors: Floats) -> None:
+    if not labels.equals(relations.labels):
+        raise ValueError("inverses of other relations")
+    relations.more[INVERSE] = vectors
 
 
 def _write_numpy(path: Path, tables: Tables, about: dict[str, Any]) -> None:
@@ -206,7 +225,7 @@ def _tables(labels: dict[str, pl.Series], held: dict[str, npt.NDArray[Any]]) -> 
     return made[0], made[1]
 
 
-def relations_path(path: Path, what: str = "relations") -> Path:
+def beside(path: Path, what: str) -> Path:
     """Where word2vec's text keeps the relations: vectors.relations.vec beside vectors.vec."""
     return path.with_name(f"{path.stem}.{what}{path.suffix}")
 
@@ -216,12 +235,12 @@ def _write_text(path: Path, tables: Tables, about: dict[str, Any]) -> None:
     vectors of their own; what else there is is left out.
     """
     del about
-    files = dict(zip((path, relations_path(path)), tables, strict=True))
-    inverses = tables[1].more.get("inverse")
+    files = dict(zip((path, beside(path, "relations")), tables, strict=True))
+    inverses = tables[1].more.get(INVERSE)
     if inverses is None:
-        relations_path(path, "inverses").unlink(missing_ok=True)
+        beside(path, "inverses").unlink(missing_ok=True)
     else:
-        files[relations_path(path, "inverses")] = VectorTable(tables[1].labels, inverses)
+        files[beside(path, "inverses")] = VectorTable(tables[1].labels, inverses)
     for place, table in files.items():
         words = table.labels.str.replace_many(ESCAPES)
         lines = pl.DataFrame(table.vectors).insert_column(0, words.rename("word"))
@@ -232,8 +251,8 @@ def _write_text(path: Path, tables: Tables, about: dict[str, Any]) -> None:
 
 def _read_text(path: Path) -> tuple[Tables, dict[str, Any]]:
     tables = []
-    inverses = relations_path(path, "inverses")
-    for place in (path, relations_path(path), *([inverses] if inverses.is_file() else [])):
+    inverses = beside(path, "inverses")
+    for place in (path, beside(path, "relations"), *([inverses] if inverses.is_file() else [])):
         with place.open("rb") as file:
             count, width = announced(place, file.readline(FIRST_LINE))
         schema = {"word": pl.String} | {f"{i}": pl.Float32 for i in range(width)}
@@ -249,9 +268,7 @@ def _read_text(path: Path) -> tuple[Tables, dict[str, Any]]:
         labels = lines["word"].str.replace_many({v: k for k, v in ESCAPES.items()})
         tables.append(VectorTable(labels.rename("label"), lines.drop("word").to_numpy().copy()))
     for table in tables[2:]:
-        if not table.labels.equals(tables[1].labels):
-            raise ValueError("inverses of other relations")
-        tables[1].more["inverse"] = table.vectors
+        _with_inverses(tables[1], table.labels, table.vectors)
     return (tables[0], tables[1]), {"format": FORMAT, "made": {}}
 
 

@@ -194,8 +194,9 @@ class InGram(Model):
     ) -> Embeddings:
         """Of vectors of entities (n, width), and of relations and their inverses (2m, width)."""
         kinds, inverses = relations[: graph.num_relations], relations[graph.num_relations :]
-        own = inverses if self.config.head_questions == "inverse" else None
-        return Embeddings(entities, kinds, graph, made, basis, own)
+        if self.config.head_questions == "relation":
+            return Embeddings(entities, kinds.clone(), graph, made, basis)
+        return Embeddings(entities, kinds, graph, made, basis, inverses)
 
     def turns(self, draws: int, num_entities: int) -> Iterator[tuple[int, int]]:
         """First draw and number of draws that fit into memory together, turn by turn."""

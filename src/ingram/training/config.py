@@ -178,6 +178,11 @@ class RunConfig(BaseModel):
             data[section][key] = _parsed(name, value) if isinstance(value, str) else value
         return _validated(type(self), data, "settings")
 
+    def with_model(self, model: ModelConfig | QueryModelConfig) -> Self:
+        """A copy for another model of the same kind; refused if it cannot be trained like this."""
+        data = {**self.model_dump(), "model": model.model_dump()}
+        return _validated(type(self), data, "settings")
+
 
 class Config(RunConfig):
     """A run of the embedding model."""

@@ -95,10 +95,10 @@ def embedding_loss(model: InGram, epoch: EmbeddingEpoch, training: EmbeddingTrai
         positive, negative = scores[: epoch.positives], scores[epoch.positives :]
         return margin_loss(positive, negative.view(-1, training.negatives), training.margin)
     assert epoch.questions is not None
-    q, kinds = epoch.questions, epoch.questions.relations
+    q, asked = epoch.questions, epoch.questions.relations
     if model.config.head_questions == "relation":  # DistMult treats both sides alike
-        kinds = kinds % (len(relations) // 2)
-    scores = (entities[q.anchors] * relations[kinds]) @ entities.T
+        asked = asked % (len(relations) // 2)
+    scores = (entities[q.anchors] * relations[asked]) @ entities.T
     return masked_cross_entropy(scores, q)
 
 

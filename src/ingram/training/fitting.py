@@ -81,4 +81,4 @@ def config_from(
             f"the first weights are of {start.name}, but preset {preset!r} trains "
             f"{config.model.name}"
         )
-    return config.model_copy(update={"model": start.config})
+    return config.with_model(start.config)

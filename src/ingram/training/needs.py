@@ -37,11 +37,13 @@ def training_need(
     weights = COPIES * _weight_bytes(config.model)
     remedy = "take a smaller model"
     if epoch >= max(validation, weights):
-        remedy = (
-            "lower training.queries or model.width"
-            if isinstance(config, QueryConfig)
-            else "set tasks.cut=true, or lower model.entity_hidden or training.draws"
-        )
+        remedy = "lower model.entity_hidden or training.draws"
+        if isinstance(config, QueryConfig):
+            remedy = "lower training.queries or model.width"
+        elif not config.tasks.cut:
+            remedy = f"set tasks.cut=true, or {remedy}"
+        elif config.training.objective == "cross-entropy":
+            remedy = f"lower training.queries or tasks.entities, or {remedy}"
     elif validation >= weights and isinstance(config, Config):
         remedy = "lower evaluation.draws or model.entity_hidden"
     return weights + max(epoch, validation), remedy
