@@ -15,7 +15,7 @@ from ingram.answers import GraphScorer
 from ingram.answers.batches import refuse_diverged
 from ingram.errors import DivergedError, EmbeddingsError
 from ingram.graph import Ids, KnowledgeGraph
-from ingram.io.vectors import VectorTable, read_vectors, write_vectors
+from ingram.io.vectors import INVERSE, VectorTable, read_vectors, write_vectors
 from ingram.kernels.distmult_ranks import distmult_ranks
 from ingram.kernels.triple_scores import triple_scores
 from ingram.labels import Vocabulary
@@ -67,7 +67,7 @@ class Embeddings(GraphScorer):
         of_entities: dict[str, npt.NDArray[Any]] = {}
         of_relations: dict[str, npt.NDArray[Any]] = {}
         if self.inverses is not None:
-            of_relations["inverse"] = _array(self.inverses)
+            of_relations[INVERSE] = _array(self.inverses)
         if self.basis is not None:
             kinds = self.basis.states.unflatten(1, (2, -1)).permute(2, 1, 0, 3)  # (m, 2, S, d')
             of_relations["states"] = _array(kinds.flatten(1))
@@ -150,7 +150,7 @@ def _array(tensor: Tensor) -> npt.NDArray[np.float32]:
 
 def _inverses(path: str | Path, relations: VectorTable) -> Tensor | None:
     """None if heads are asked for with the relations' own vectors."""
-    found = relations.more.get("inverse")
+    found = relations.more.get(INVERSE)
     if found is None:
         return None
     if found.shape != relations.vectors.shape or found.dtype != np.float32:

@@ -76,7 +76,7 @@ def test_all_looks_of_an_entity_add_up_to_one():
 
 
 @pytest.mark.parametrize("sides", ["together", "apart"])
-def test_all_looks_of_a_relation_add_up_to_one(sides):
+def test_a_relation_looks_at_each_other_one_once_and_keeps_the_rest_for_itself(sides):
     model = random_model(tiny_config(sides=sides))
     graph = random_graph(0, 9, 3, 30)
     found = looks(model, graph, (0, 1, 2), count=100, draws=3, seed=1)["relations"]

@@ -74,7 +74,7 @@ def drift(
     relations = pl.DataFrame(
         {
             "label": new.graph.relations.labels.gather(known.relations[0]),
-            "moved": None if why else _moved(*_asking(old, new), known.relations),
+            "moved": None if why else _moved(*_relation_tables(old, new), known.relations),
         },
         schema={"label": pl.String, "moved": pl.Float64},
     )
@@ -106,7 +106,7 @@ def _incomparable(old: Embeddings, new: Embeddings) -> str | None:
     return None if old.width == new.width else f"width was {old.width} and is {new.width}"
 
 
-def _asking(old: Embeddings, new: Embeddings) -> tuple[Tensor, Tensor]:
+def _relation_tables(old: Embeddings, new: Embeddings) -> tuple[Tensor, Tensor]:
     """What relations ask with, of both: for tails, and for heads if that differs."""
     if old.inverses is None or new.inverses is None:
         return old.relations, new.relations

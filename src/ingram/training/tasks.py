@@ -54,9 +54,7 @@ class TaskSampler:
         config, triples = self.config, self.whole.triples
         kept = rng.random(self.whole.num_relations) < rng.uniform(*config.relations)
         least, most = config.entities
-        most = max(
-            least, min(most, 2 * self.whole.num_entities)
-        )  # or a small graph is always whole
+        most = max(least, min(most, 2 * self.whole.num_entities))  # small graphs are cut too
         inside = self._reached(int(rng.integers(least, most, endpoint=True)), rng)
         heads, relations, tails = triples.T
         places: Ids = np.flatnonzero(inside[heads] & inside[tails] & kept[relations])
