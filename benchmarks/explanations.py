@@ -24,9 +24,9 @@ from ingram.datasets import open_dataset
 from ingram.errors import ConfigError
 from ingram.graph import KnowledgeGraph
 from ingram.inference.explaining import strongest_paths
-from ingram.inference.shipped import run_path
 from ingram.kernels.adjacency import Adjacency
 from ingram.models import InGramQ, load_model
+from ingram.models.shipped import run_path
 
 Triple = tuple[int, int, int]
 TRIES = 200

@@ -151,10 +151,13 @@ def embed(weights, config, triples, num_entities, num_relations, x, x_hat):
     for layer in range(config.relation_layers if config.relation_update else 0):
         z = relation_layer(weights, f"relation_layers.{layer}", z, neighbours, config.aggregator)
     h = np.array([linear(weights, "entity_input", row) for row in x_hat])
+    layers = []
     for layer in range(config.entity_layers):
         h = entity_layer(weights, f"entity_layers.{layer}", h, z, facts, config.aggregator)
+        layers.append(h)
+    read = np.concatenate(layers if config.readout == "all" else layers[-1:], axis=1)
     return (
-        np.array([linear(weights, "entity_output", row) for row in h]),
+        np.array([linear(weights, "entity_output", row) for row in read]),
         np.array([linear(weights, "relation_output", row) for row in z]),
     )
 

@@ -155,3 +155,20 @@ def test_the_first_calls_and_the_compiled_ones_give_the_same_bits(graph, weighte
         )
     ]
     assert np.array_equal(*found)
+
+
+@given(graphs(), st.booleans())
+def test_the_first_edges_are_in_the_order_of_all_later_ones(graph, sides):
+    """A sum in another order has other last bits: a run that goes on would end otherwise."""
+    facts = graph.triples, graph.num_entities, graph.num_relations, 3
+    made = []
+    for form in (_plain_meetings, _compiled_meetings):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("ingram.relation_graph.meetings", form)
+            if sides:
+                made.append(relation_edges_by_side(*facts))
+            else:
+                found = relation_graph_of(*facts)
+                made.append((found.rows, found.cols, found.bins))
+    for one, other in zip(*made, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -103,7 +103,8 @@ def test_a_tree_is_refused_in_one_line():
         check_targets(CoveringSplit(tree))
     assert str(caught.value) == (
         "this graph is too sparse to train on: all of its 3 triples are needed to reach every "
-        "entity and relation, which leaves none to predict"
+        "entity and relation, which leaves none to predict; add facts, or take weights that were "
+        "trained elsewhere"
     )
 
 

@@ -28,6 +28,7 @@ SIZES = {
     "entity_heads": 2,
     "bins": 3,
 }
+SKETCH = {"sketch_width": 6, "sketch_parts": 2}
 QUERY_SIZES = {"width": 5, "relation_layers": 2, "entity_layers": 3, "bins": 3, "maxima": True}
 
 
@@ -76,6 +77,7 @@ def random_features(model: InGram, graph, seed: int = 0, draws: int = 1) -> Feat
     return Features(
         table(2 * graph.num_relations, c.relation_width),
         table(graph.num_entities, c.entity_width),
+        table(graph.num_entities, c.sketch_width).sign(),
     )
 
 
@@ -96,11 +98,15 @@ def tiny_run_config(preset: str | None = None, **changes) -> Config:
         **{f"model.{key}": value for key, value in SIZES.items()},
         "training.epochs": 12,
         "training.validate_every": 4,
-        "training.negatives": 3,
         "evaluation.draws": min(8, base.evaluation.draws),
-        **{key.replace("__", "."): value for key, value in changes.items()},
     }
-    return base.with_settings(settings)
+    if base.training.objective == "margin":
+        settings["training.negatives"] = 3
+    return base.with_settings(settings).with_settings(dotted(changes))
+
+
+def dotted(changes: dict) -> dict:
+    return {key.replace("__", "."): value for key, value in changes.items()}
 
 
 def untrained_run(path: Path, config: Config | QueryConfig, seed: int = 0) -> Path:
@@ -127,6 +133,5 @@ def tiny_query_config(preset: str = "ingram-q", **changes) -> QueryConfig:
         "tasks.density": (0.8, 1.0),
         "tasks.least_triples": 34,
         "tasks.most_triples": 60,
-        **{key.replace("__", "."): value for key, value in changes.items()},
     }
-    return PRESETS[preset].with_settings(settings)
+    return PRESETS[preset].with_settings(settings).with_settings(dotted(changes))

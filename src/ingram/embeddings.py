@@ -13,6 +13,7 @@ from torch import Tensor
 
 from ingram.answers import GraphScorer
 from ingram.answers.batches import refuse_diverged
+from ingram.answers.loops import LOWEST, with_own
 from ingram.errors import DivergedError, EmbeddingsError
 from ingram.graph import Ids, KnowledgeGraph
 from ingram.io.vectors import INVERSE, VectorTable, read_vectors, write_vectors
@@ -39,8 +40,8 @@ class Embeddings(GraphScorer):
 
     entities: (n, width); relations: (m, width), already mapped by W-bar. With S random draws the
     width is S times the model's: the sum of S scores is one DistMult of the concatenation.
-    ``made`` says how: model, seed, draws, features. ``basis``: see :class:`Basis`. ``inverses``:
-    (m, width), if heads are asked for with vectors of their own.
+    ``made`` says how: model, seed, draws, features, loops. ``basis``: see :class:`Basis`.
+    ``inverses``: (m, width), if heads are asked for with vectors of their own.
     """
 
     entities: Tensor
@@ -62,6 +63,10 @@ class Embeddings(GraphScorer):
     def width(self) -> int:
         return self.entities.shape[1]
 
+    @property
+    def stated_loops(self) -> bool:
+        return self.made.get("loops") == "stated"
+
     def save(self, path: str | Path) -> None:
         """Write vectors and labels; the suffix chooses the format: see :mod:`ingram.io.vectors`."""
         of_entities: dict[str, npt.NDArray[Any]] = {}
@@ -82,8 +87,9 @@ class Embeddings(GraphScorer):
     def load(cls, path: str | Path, graph: KnowledgeGraph | None = None) -> Embeddings:
         """Read back what :meth:`save` wrote.
 
-        ``graph`` gives the facts that answers are marked known by; its labels must be those of
-        the table. Without it no answer is known.
+        ``graph`` gives the facts that answers are marked known by, and that tell which relations
+        join an entity to itself; its labels must be those of the table. Without it no answer is
+        known, and an entity may answer about itself.
         """
         (entities, relations), about = read_vectors(path)
         made = about.get("made")
@@ -97,7 +103,10 @@ class Embeddings(GraphScorer):
             graph = KnowledgeGraph(np.empty((0, 3), np.int64), vocabularies[0], vocabularies[1])
         for own, other in zip(vocabularies, (graph.entities, graph.relations), strict=True):
             if not own.labels.equals(other.labels):
-                raise EmbeddingsError(f"{path}: its {own.what} labels are not those of the graph")
+                raise EmbeddingsError(
+                    f"{path}: its {own.what} labels are not those of the graph; embed this graph "
+                    "anew, or with --update"
+                )
         # torch's own memory: a product's last bit may hang on where a file's bytes happened to lie.
         vectors = [torch.tensor(table.vectors) for table in (entities, relations)]
         basis, inverses = _basis(entities, relations, made), _inverses(path, relations)
@@ -108,15 +117,21 @@ class Embeddings(GraphScorer):
 
     def score(self, triples: Ids) -> Tensor:
         """(T,) scores of triples (T, 3)."""
-        return triple_scores(self.entities, self.relations, torch.from_numpy(np.array(triples)))
+        ids = torch.from_numpy(np.array(triples))
+        scores = triple_scores(self.entities, self.relations, ids)
+        scores[self.loopless[ids[:, 1]] & (ids[:, 0] == ids[:, 2])] = LOWEST
+        return scores
 
     def candidate_scores(self, anchors: Tensor, relations: Tensor, side: str) -> Tensor:
         """(Q, n): every entity as the answer."""
-        return self._asking(anchors, relations, side) @ self.entities.T
+        scores = self._asking(anchors, relations, side) @ self.entities.T
+        return self.lower_loops(scores, anchors, relations)
 
     def relation_scores(self, heads: Tensor, tails: Tensor) -> Tensor:
         """(Q, m): every relation as the answer."""
-        return (self.entities[heads] * self.entities[tails]) @ self.relations.T
+        scores = (self.entities[heads] * self.entities[tails]) @ self.relations.T
+        scores[(heads == tails).cpu().unsqueeze(1) & self.loopless] = LOWEST
+        return scores
 
     def rank_counts(
         self,
@@ -128,11 +143,18 @@ class Embeddings(GraphScorer):
         excluded: Tensor,
     ) -> tuple[Tensor, Tensor]:
         """What ranking needs to know, without a table of scores (see :func:`distmult_ranks`)."""
+        count = self.graph.num_entities
+        out = self.loopless[relations]
+        rows = out.nonzero().squeeze(1)
+        pointers, excluded = with_own(pointers, excluded, rows, anchors[rows], count)
         queries = self._asking(anchors, relations, side)
         places = (t.to(queries.device) for t in (answers, pointers, excluded))
         higher, equal, checks = distmult_ranks(queries, self.entities, *places)
         refuse_diverged(checks)
-        return higher, equal
+        # A loop that is no answer, and yet asked for, stands below all others.
+        last = out & (anchors == answers)
+        others = count - pointers.diff()
+        return higher.cpu().where(~last, others), equal.cpu().where(~last, 0)
 
     def _asking(self, anchors: Tensor, relations: Tensor, side: str) -> Tensor:
         """(Q, width): a question's answers are ranked by their products with it.

@@ -88,9 +88,14 @@ def relation_edges_by_side(
 def head_affinities(
     triples: Ids, num_entities: int, num_relations: int, weights: Weights | None = None
 ) -> csr_array:
-    """A_h, (2m, 2m), from bare facts: inverses are added here, and their heads are tails."""
+    """A_h, (2m, 2m), from bare facts: inverses are added here, and their heads are tails.
+
+    Columns are sorted, so that what is summed along a row is summed in the same order every time.
+    """
     pointers, cols, values = _by_head(triples, num_entities, num_relations, weights)
-    return csr_array((values, cols, pointers), (2 * num_relations, 2 * num_relations))
+    found = csr_array((values, cols, pointers), (2 * num_relations, 2 * num_relations))
+    found.sort_indices()
+    return found
 
 
 def affinities(

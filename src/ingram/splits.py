@@ -102,7 +102,8 @@ def check_targets(split: CoveringSplit) -> None:
     if facts.all():
         raise SplitError(
             f"this graph is too sparse to train on: all of its {len(facts):,} triples are needed "
-            "to reach every entity and relation, which leaves none to predict"
+            "to reach every entity and relation, which leaves none to predict; add facts, or take "
+            "weights that were trained elsewhere"
         )
 
 
@@ -120,7 +121,7 @@ def three_way_split(
     if half == len(rest):
         raise SplitError(
             f"this graph is too sparse to hold triples out: its {graph.num_triples:,} triples "
-            f"leave {len(rest)} once every entity and relation is covered"
+            f"leave {len(rest)} once every entity and relation is covered; add facts"
         )
     if crowded := crowding(int(facts.sum()), graph.num_triples, share):
         log.warning("%s", crowded)

@@ -198,6 +198,8 @@ def test_synthesize_writes_a_dataset_whose_best_mrr_it_prints(tmp_path):
     assert again["optimum"] == recipe["optimum"]
     with pytest.raises(ConfigError, match=r"a file that ends in \.tsv or \.txt"):
         ingram_data(f"synthesize -o {tmp_path / 'x.parquet'}")
+    with pytest.raises(ConfigError, match="--held-out is of the inference graph; want a folder"):
+        ingram_data(f"synthesize -o {tmp_path / 'x.tsv'} --held-out 0.2")
 
 
 def test_info_prints_a_graph_and_a_dataset(graph, tmp_path):

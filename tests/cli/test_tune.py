@@ -89,6 +89,38 @@ def test_enough_trials_are_enough(searched, data, monkeypatch):
     assert json.loads(ingram("tune", data, "-o", out, *words)) == said
 
 
+def test_what_the_search_starts_from_is_among_the_choices():
+    odd = PRESETS["default"].with_settings({"training.learning_rate": 0.03, "model.bins": 7})
+    space = Search(Path("out"), odd, trials=1, epochs=1).space
+    assert space["training.learning_rate"] == (5e-4, 1e-3, 0.03)
+    assert space["model.bins"] == (1, 5, 7, 10)
+
+
+def test_a_study_begun_before_a_setting_existed_goes_on(tmp_path):
+    search = Search(tmp_path, PRESETS["paper"], trials=1, epochs=1)
+    study = search.study()
+    without = study.user_attrs["config"].replace("  loops: any\n", "")
+    assert without != study.user_attrs["config"]
+    study.set_user_attr("config", without)
+    assert search.study().user_attrs["config"] == without
+
+
+def test_choices_that_do_not_go_together_end_their_trial_alone(tmp_path):
+    odd = PRESETS["paper"].with_settings({"model.relation_hidden": 72})
+    search = Search(tmp_path, odd, trials=1, epochs=1)
+    study, heard = search.study(), []
+    start = {name: values[0] for name, values in search.space.items()}
+    study.enqueue_trial({**start, "model.relation_hidden": 72, "model.relation_heads": 16})
+    assert tuning.run_trials(search, [], None, heard.append, "tune") is None
+    assert states(tmp_path) == ["PRUNED"]
+    assert "multiple of relation_heads" in heard[0]
+
+
+def test_a_seed_is_no_setting_of_a_trial(data, tmp_path, capsys):
+    line = user_error(capsys, "tune", data, "-o", tmp_path, "--set", "training.seed=3")
+    assert "give --seed" in line
+
+
 def test_another_budget_is_another_study(searched, data, capsys):
     words = ("--preset", "ingram-q", "--trials", 9, "--epochs", 3, "--threads", 1)
     words += ("--set", "training.validate_every=1")

@@ -77,7 +77,7 @@ def test_embed_writes_a_table_that_scores_alike_when_read_back(
     table = pl.read_parquet(file)
     assert table.columns[:3] == ["kind", "label", "vector"]
     embeddings = Embeddings.load(file)
-    assert embeddings.width == 3 * 64
+    assert embeddings.width == 3 * (64 + 256)
     answers = embeddings.predict(head="i0", relation="new", k=3)
     printed = json.loads(
         ingram(

@@ -11,7 +11,7 @@ from ingram.graph import KnowledgeGraph
 from ingram.inference.updating import update
 from ingram.models.features import LabelFeatures
 from tests.strategies import random_graph, seeds
-from tests.tiny import random_model, tiny_config
+from tests.tiny import SKETCH, random_model, tiny_config
 
 
 def changed(graph, seed, lost, gained, new_relation):
@@ -41,33 +41,33 @@ def embedded_anew(model, graph, old):
                 there = old.graph.relations.id(label)
                 for inverse in (0, 1):
                     z[:, here + inverse * m] = old.basis.states[:, there + inverse * before]
-        h = model.entity_vectors(edges.entities, features.entities, z)
+        h = model.entity_vectors(edges.entities, features, z)
         kinds = model.relation_vectors(z)
     return h.transpose(0, 1).flatten(1), kinds.transpose(0, 1).flatten(1)
 
 
 @pytest.mark.parametrize(
-    ("self_loop", "heads", "sides"),
+    "settings",
     [
-        ("mean-relation", "relation", "together"),
-        ("mean-relation", "inverse", "apart"),
-        ("learned", "relation", "together"),
+        {},
+        {"head_questions": "inverse", "sides": "apart", "readout": "all", **SKETCH},
+        {"self_loop": "learned", **SKETCH},
     ],
 )
 @given(seed=seeds, lost=st.integers(0, 4), gained=st.integers(1, 4), new_relation=st.booleans())
 def test_the_same_as_the_whole_graph_with_the_old_relations(
-    self_loop, heads, sides, seed, lost, gained, new_relation
+    settings, seed, lost, gained, new_relation
 ):
     before = random_graph(seed, 30, 3, 40)
     graph = changed(before, seed, lost, gained, new_relation)
-    model = random_model(tiny_config(self_loop=self_loop, head_questions=heads, sides=sides))
+    model = random_model(tiny_config(**settings))
     old = model.embed(before, seed=3, draws=2)
     found = update(model, graph, old)
     entities, relations = embedded_anew(model, graph, old)
     assert torch.allclose(found.embeddings.entities, entities, rtol=1e-9, atol=1e-12)
     kinds, inverses = relations.chunk(2)
     assert torch.allclose(found.embeddings.relations, kinds, rtol=1e-9, atol=1e-12)
-    if heads == "inverse":
+    if model.config.head_questions == "inverse":
         assert torch.allclose(found.embeddings.inverses, inverses, rtol=1e-9, atol=1e-12)
     else:
         assert found.embeddings.inverses is None

@@ -59,6 +59,7 @@ def test_a_model_holds_parameters_and_nothing_else(model):
     assert shapes["entity_layers.1.value.weight"] == (8, 14)  # W-hat
     assert shapes["relation_output.weight"] == (3, 6)  # M
     assert shapes["entity_output.weight"] == (4, 8)  # M-hat
+    assert InGram(tiny_config(readout="all")).entity_output.weight.shape == (4, 2 * 8)
     assert shapes["relation_score.weight"] == (4, 3)  # W-bar
 
 
@@ -86,6 +87,7 @@ def test_embeddings_follow_the_seed(model):
         "draws": 2,
         "features": "labels",
         "sizes": [9, 3],
+        "loops": "any",
     }
 
 
@@ -231,7 +233,7 @@ def test_draws_beyond_the_memory_budget_are_embedded_in_turns_with_the_same_resu
     monkeypatch.setattr(
         InGram,
         "entity_vectors",
-        lambda self, edges, x, z: passes.append(len(x)) or original(self, edges, x, z),
+        lambda self, edges, x, z: passes.append(len(x.entities)) or original(self, edges, x, z),
     )
     whole = model.embed(GRAPH, draws=5)
     monkeypatch.setattr(ingram, "DRAWS_BUDGET", 2 * 6 * 4 * 8 * 9)

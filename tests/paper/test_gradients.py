@@ -8,7 +8,7 @@ from ingram.kernels.triple_scores import triple_scores
 from ingram.models.features import Features
 from ingram.training.objectives import margin_loss
 from tests.strategies import graph_of
-from tests.tiny import random_features, random_model, tiny_config
+from tests.tiny import SKETCH, random_features, random_model, tiny_config
 
 # Parallel edges (0 -> 1 twice), a loop at 2, entity 4 isolated, relation 2 without a triple.
 TRIPLES = [(0, 0, 1), (0, 1, 1), (1, 0, 2), (2, 1, 2), (3, 0, 0), (1, 1, 3)]
@@ -16,7 +16,13 @@ TRIPLES = [(0, 0, 1), (0, 1, 1), (1, 0, 2), (2, 1, 2), (3, 0, 0), (1, 1, 3)]
 
 @pytest.mark.parametrize(
     "switch",
-    [{}, {"aggregator": "sum"}, {"aggregator": "mean", "self_loop": "learned"}, {"bins": 1}],
+    [
+        {},
+        {"aggregator": "sum"},
+        {"aggregator": "mean", "self_loop": "learned"},
+        {"bins": 1},
+        {"readout": "all", **SKETCH},
+    ],
     ids=str,
 )
 def test_gradients_of_the_model_are_the_slopes_of_its_outputs(switch):
@@ -33,7 +39,9 @@ def test_gradients_of_the_model_are_the_slopes_of_its_outputs(switch):
 
     def loss(x, x_hat, *parameters):
         weights = dict(zip(names, parameters, strict=True))
-        h, z = torch.func.functional_call(model, weights, (edges, Features(x, x_hat)))
+        h, z = torch.func.functional_call(
+            model, weights, (edges, Features(x, x_hat, features.sketches))
+        )
         scores = triple_scores(h[0], z[0], triples)
         return margin_loss(scores[:3], scores[3:].view(3, 1), 100.0)
 

@@ -7,12 +7,13 @@ from hypothesis import given, settings
 
 from ingram.kernels.adjacency import entity_adjacency, relation_adjacency
 from ingram.kernels.triple_scores import triple_scores
+from ingram.models.features import Features
 from ingram.models.layers import EntityLayer, RelationLayer
 from ingram.relation_graph import build_relation_graph
 from ingram.training.objectives import margin_loss
 from tests import oracle
 from tests.strategies import graph_of, graphs, random_graph, seeds
-from tests.tiny import random_features, random_model, tiny_config, weights_of
+from tests.tiny import SKETCH, random_features, random_model, tiny_config, weights_of
 
 CLOSE = {"rtol": 1e-10, "atol": 1e-10}
 
@@ -118,9 +119,10 @@ def test_embeddings_and_scores_are_those_of_algorithm_1(graph, seed):
     check_whole_model(tiny_config(), graph, seed % 1000)
 
 
+@pytest.mark.parametrize("readout", ["last", "all"])
 @pytest.mark.parametrize("layers", [(1, 1), (1, 3), (3, 1)])
-def test_any_number_of_layers_follows_the_oracle(layers):
-    config = tiny_config(relation_layers=layers[0], entity_layers=layers[1])
+def test_any_number_of_layers_follows_the_oracle(layers, readout):
+    config = tiny_config(relation_layers=layers[0], entity_layers=layers[1], readout=readout)
     check_whole_model(config, random_graph(0, 7, 3, 14))
 
 
@@ -183,11 +185,11 @@ def test_an_entity_without_edges_hears_only_itself_with_a_zero_relation():
 
 def test_several_draws_are_the_single_draws_side_by_side():
     graph = random_graph(0, 8, 3, 20)
-    model = random_model(tiny_config())
+    model = random_model(tiny_config(**SKETCH))
     features = random_features(model, graph, draws=3)
     entities, relations = model(model.message_graph(graph), features)
     for s in range(3):
-        one = type(features)(features.relations[s : s + 1], features.entities[s : s + 1])
+        one = Features(*(table[s : s + 1] for table in vars(features).values()))
         h, z = model(model.message_graph(graph), one)
         torch.testing.assert_close(entities[s : s + 1], h)
         torch.testing.assert_close(relations[s : s + 1], z)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from ingram.models.features import Features
 from tests.strategies import graph_of, graphs, seeds
-from tests.tiny import random_features, random_model, tiny_config
+from tests.tiny import SKETCH, random_features, random_model, tiny_config
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-10}
 
@@ -21,13 +21,13 @@ def test_renamed_entities_permute_the_entity_vectors_and_leave_the_relations(gra
     n, m = graph.num_entities, graph.num_relations
     new = np.random.default_rng(seed).permutation(n)  # new[i]: the new id of entity i
     old = torch.from_numpy(np.argsort(new))
-    model = random_model(tiny_config())
+    model = random_model(tiny_config(**SKETCH))
     features = random_features(model, graph)
     entities, relations = run(model, graph.triples, n, m, features)
 
     renamed = graph.triples.copy()
     renamed[:, [0, 2]] = new[renamed[:, [0, 2]]]
-    permuted = Features(features.relations, features.entities[:, old])
+    permuted = Features(features.relations, features.entities[:, old], features.sketches[:, old])
     new_entities, new_relations = run(model, renamed, n, m, permuted)
     torch.testing.assert_close(new_entities, entities[:, old], **CLOSE)
     torch.testing.assert_close(new_relations, relations, **CLOSE)
@@ -40,13 +40,13 @@ def test_renamed_relations_permute_the_relation_vectors_and_leave_the_entities(g
     new = np.random.default_rng(seed).permutation(m)
     old = np.argsort(new)
     both = torch.from_numpy(np.concatenate([old, old + m]))  # a reverse goes with its relation
-    model = random_model(tiny_config())
+    model = random_model(tiny_config(**SKETCH))
     features = random_features(model, graph)
     entities, relations = run(model, graph.triples, n, m, features)
 
     renamed = graph.triples.copy()
     renamed[:, 1] = new[renamed[:, 1]]
-    permuted = Features(features.relations[:, both], features.entities)
+    permuted = Features(features.relations[:, both], features.entities, features.sketches)
     new_entities, new_relations = run(model, renamed, n, m, permuted)
     torch.testing.assert_close(new_entities, entities, **CLOSE)
     torch.testing.assert_close(new_relations, relations[:, both], **CLOSE)
@@ -56,7 +56,7 @@ def test_renamed_relations_permute_the_relation_vectors_and_leave_the_entities(g
 @given(graphs(), seeds)
 def test_the_order_of_the_triples_changes_nothing(graph, seed):
     n, m = graph.num_entities, graph.num_relations
-    model = random_model(tiny_config())
+    model = random_model(tiny_config(**SKETCH))
     features = random_features(model, graph)
     shuffled = np.random.default_rng(seed).permutation(graph.triples)
     wanted = run(model, graph.triples, n, m, features)

@@ -16,6 +16,8 @@ def test_the_paper_preset_is_the_published_defaults_and_protocol():
     assert t.dynamic_split
     assert t.patience is None
     assert (paper.model.sides, paper.model.head_questions) == ("together", "relation")
+    assert (paper.model.readout, paper.model.sketch_width) == ("last", 0)
+    assert paper.model.loops == "any"
 
 
 def test_the_default_preset_is_stable():
@@ -28,8 +30,9 @@ def test_the_default_preset_is_stable():
 
 def test_the_default_preset_asks_questions_about_tasks_and_pretraining_the_same_of_many_graphs():
     single, many = PRESETS["default"], PRESETS["pretrain-embedding"]
-    assert single.model == many.model
+    assert single.model.model_copy(update={"readout": "last", "sketch_width": 0}) == many.model
     assert (single.model.sides, single.model.head_questions) == ("apart", "inverse")
+    assert (single.model.readout, single.model.sketch_width) == ("all", 256)
     for preset in (single, many):
         assert preset.training.objective == "cross-entropy"
         assert preset.training.warmup + preset.training.decay == 1
@@ -61,6 +64,31 @@ def test_settings_may_be_text_as_in_yaml(name, value, wanted):
     section, key = name.split(".")
     config = Config().with_settings({name: value})
     assert getattr(getattr(config, section), key) == wanted
+
+
+@pytest.mark.parametrize(
+    ("preset", "name", "why"),
+    [
+        ("default", "training.margin", "training.objective=cross-entropy"),
+        ("default", "training.negatives", "training.objective=cross-entropy"),
+        ("paper", "training.queries", "training.objective=margin"),
+        ("paper", "training.recovery_rate", "training.on_collapse=report"),
+        ("paper", "tasks.entities", "tasks.cut=false"),
+        ("mean", "model.bins", "model.aggregator=mean"),
+        ("still", "model.sides", "model.relation_update=false"),
+        ("paper", "model.sketch_parts", "model.sketch_width=0"),
+    ],
+)
+def test_a_setting_that_nothing_reads_is_refused(preset, name, why):
+    section, key = name.split(".")
+    changes = {"mean": {"model.aggregator": "mean"}, "still": {"model.relation_update": False}}
+    config = PRESETS.get(preset) or PRESETS["default"].with_settings(changes[preset])
+    value = config.model_dump()[section][key]
+    with pytest.raises(ConfigError, match=f"{name}: nothing reads it where {why}"):
+        config.with_settings({name: value})
+    free = {"training.objective": "margin", "model.head_questions": "relation"}
+    if preset == "default":
+        PRESETS[preset].with_settings({**free, name: value})
 
 
 @pytest.mark.parametrize(
@@ -127,8 +155,8 @@ def test_an_empty_file_is_the_defaults(tmp_path):
 
 def test_the_presets_of_the_query_conditioned_model():
     single, many = PRESETS["ingram-q"], PRESETS["pretrain"]
-    assert single == QueryConfig(model=QueryModelConfig(maxima=True))
-    assert many.model == QueryModelConfig(maxima=False)
+    assert single.model == QueryModelConfig(maxima=True, loops="stated")
+    assert many.model == QueryModelConfig(maxima=False, loops="stated")
     for preset in (single, many):
         t = preset.training
         assert t.warmup + t.decay == 1
@@ -153,15 +181,14 @@ def test_the_settings_of_tasks_survive_a_file_and_may_be_text(tmp_path):
     settings = {
         "tasks.entities": "[10, 20]",
         "tasks.relations": "[0.5, 0.5]",
-        "tasks.cut": "false",
         "training.averaging": "0.99",
         "evaluation.sample": "null",
     }
     config = QueryConfig().with_settings(settings)
     assert config.tasks.entities == (10, 20)
     assert config.tasks.relations == (0.5, 0.5)
-    assert not config.tasks.cut
     assert config.evaluation.sample is None
+    assert not config.with_settings({"tasks.cut": "false"}).tasks.cut
     (tmp_path / "config.yaml").write_text(dump_config(config))
     loaded = load_config(tmp_path / "config.yaml")
     assert type(loaded) is QueryConfig

@@ -5,8 +5,9 @@ import pytest
 
 from ingram.errors import SplitError
 from ingram.splits import CoveringSplit
-from ingram.training.config import EmbeddingTraining, TaskConfig
+from ingram.training.config import EmbeddingTraining
 from ingram.training.epoch_splits import FEWEST_TARGETS, EpochSplits, weights_of
+from ingram.training.task_config import TaskConfig
 from ingram.training.tasks import Task
 from tests.strategies import graph_of, random_graph
 

@@ -11,11 +11,11 @@ from ingram.models.ingram_q import QueryScorer
 from ingram.training.embedding_epochs import EmbeddingEpochs, embedding_loss
 from ingram.training.learners import EmbeddingLearner, QueryLearner, learner_of
 from ingram.training.query_epochs import QueryEpochs, query_loss
-from tests.strategies import random_graph
+from tests.strategies import graph_of, random_graph
 from tests.tiny import tiny_query_config, tiny_run_config
 
 GRAPHS = [random_graph(seed, 10 + seed, 3, 60) for seed in range(3)]
-QUERY = tiny_query_config(tasks__cut=False)
+QUERY = tiny_query_config(tasks__cut=False, training__power=0.0)
 MODELS = {
     "ingram": (tiny_run_config(), InGram, EmbeddingEpochs, EmbeddingLearner),
     "ingram-q": (QUERY, InGramQ, QueryEpochs, QueryLearner),
@@ -77,6 +77,20 @@ def test_an_epoch_of_the_query_conditioned_model_is_several_steps_on_one_split()
     epoch = QueryEpochs(GRAPHS[0], config).prepare(5)
     assert found == [query_loss(model, epoch.graph, epoch.ask()).item() for _ in range(3)]
     assert len(set(found)) == 3
+
+
+def test_the_settings_of_questions_reach_them():
+    config = tiny_query_config(tasks__cut=False, training__power=0.5)
+    model = InGramQ(config.model, seed=0)
+    mild, plain = (
+        losses(QueryLearner(GRAPHS[:1], one), model, 1)
+        for one in (config, config.with_settings({"training.power": 0}))
+    )
+    assert all(m < min(p, 2) for m, p in zip(mild, plain, strict=True))  # (1 - p^.5) / .5 < 2
+    graph = graph_of(GRAPHS[0].triples[GRAPHS[0].triples[:, 0] != GRAPHS[0].triples[:, 2]], 10, 3)
+    assert QueryEpochs(graph, config).answers.loopless.all()
+    for name in ("default", "paper"):  # vectors are better with the anchor among the false answers
+        assert not EmbeddingEpochs(graph, tiny_run_config(name)).answers.loopless.any()
 
 
 def test_a_step_is_made_before_the_next_questions_are_answered():

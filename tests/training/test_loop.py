@@ -12,8 +12,9 @@ from ingram.models import InGram
 from ingram.training import fit, validation
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.embedding_epochs import EmbeddingEpochs
+from ingram.training.schedules import rate_at
 from tests.strategies import random_graph
-from tests.tiny import tiny_run_config
+from tests.tiny import SIZES, tiny_run_config
 from tests.training.runs import DATASET, Diary, run_in
 
 
@@ -40,6 +41,16 @@ def test_a_run_leaves_its_configuration_metrics_best_model_and_checkpoint(tmp_pa
         assert torch.equal(one, other)
     epochs = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
     assert epochs == [f"epoch-{epoch:010}.safetensors" for epoch in (4, 8, 12)]
+
+
+def test_the_learning_rate_on_record_is_the_one_that_was_used(tmp_path):
+    config = tiny_run_config(training__warmup=0.25, training__decay=0.75)
+    diary = Diary()
+    run_in(tmp_path, config, listener=diary)
+    rates = [record["learning_rate"] for record in diary.records]
+    wanted = [rate_at((epoch - 1) / 12, config.training) for epoch in (4, 8, 12)]
+    assert rates == pytest.approx([5e-4 * part for part in wanted])
+    assert rates[0] > rates[1] > rates[2]
 
 
 def test_training_on_one_epoch_again_and_again_lowers_its_loss(tmp_path, monkeypatch):
@@ -167,7 +178,7 @@ def test_a_run_may_keep_its_last_weights_and_patience_still_looks_to_the_best(
     assert outcome.model.origin["valid"] == outcome.best
 
 
-TINY = {f"model.{k}": v for k, v in tiny_run_config().model.model_dump().items()}
+TINY = {f"model.{name}": value for name, value in SIZES.items()}
 
 
 def test_fit_returns_the_best_model_and_leaves_nothing_behind(tmp_path, monkeypatch):

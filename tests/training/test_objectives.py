@@ -38,9 +38,21 @@ def test_cross_entropy_leaves_the_other_true_answers_out_by_hand():
     torch.testing.assert_close(scores.grad, wanted)
 
 
-def test_an_answer_without_rivals_costs_nothing():
+def test_a_power_makes_a_question_count_by_its_answers_probability_by_hand():
+    scores = torch.log(torch.tensor([[1.0, 2.0, 5.0], [4.0, 4.0, 8.0]])).requires_grad_()
+    loss = masked_cross_entropy(scores, questions([0, 2], [(0, 2)]), 0.5)
+    # The answers' probabilities are 1/3 and 1/2.
+    powers = [(1 / 3) ** 0.5, (1 / 2) ** 0.5]
+    assert loss.item() == pytest.approx(sum((1 - p) / 0.5 for p in powers) / 2)
+    loss.backward()
+    wanted = torch.tensor([[1 / 3 - 1, 2 / 3, 0], [1 / 4, 1 / 4, 1 / 2 - 1]]) / 2
+    torch.testing.assert_close(scores.grad, wanted * torch.tensor(powers).unsqueeze(1))
+
+
+@pytest.mark.parametrize("power", [0.0, 0.3])
+def test_an_answer_without_rivals_costs_nothing(power):
     scores = torch.tensor([[3.0, -2.0]], requires_grad=True)
-    loss = masked_cross_entropy(scores, questions([1], [(0, 0)]))
+    loss = masked_cross_entropy(scores, questions([1], [(0, 0)]), power)
     loss.backward()
     assert loss.item() == 0
     assert scores.grad.tolist() == [[0, 0]]
@@ -61,4 +73,6 @@ def test_cross_entropy_is_that_of_each_question_written_out():
         losses.append(math.log(total) - scores[row, answer].item())
     found = masked_cross_entropy(scores, asked)
     assert found.item() == pytest.approx(np.mean(losses), rel=1e-12)
+    nearly = masked_cross_entropy(scores, asked, 1e-9)
+    assert nearly.item() == pytest.approx(np.mean(losses), rel=1e-6)
     assert scores.isfinite().all()  # the scores themselves are left alone

@@ -47,3 +47,9 @@ def test_no_triples_are_no_questions():
     for name in ("anchors", "relations", "answers", "rows", "others"):
         assert getattr(found, name).shape == (0,)
         assert getattr(found, name).dtype == torch.int64
+
+
+def test_an_anchor_is_no_candidate_where_its_relation_has_no_loop():
+    graph = graph_of([(0, 0, 1), (0, 1, 1), (2, 1, 2)], 3, 2)
+    found = TrueAnswers(graph, "stated").ask(graph.triples[:2])
+    assert list(zip(found.rows.tolist(), found.others.tolist(), strict=True)) == [(0, 0), (2, 1)]

@@ -98,6 +98,11 @@ def test_a_run_records_where_its_first_weights_are_from(tmp_path):
 
 def test_the_first_weights_decide_the_models_settings():
     start = first_model(width=7)
+    gentle = config_from(start, "default", {}).training
+    assert (gentle.learning_rate, gentle.power) == (pytest.approx(4e-4), 0)
+    asked = {"training.learning_rate": 1e-3, "training.power": 0.3}
+    bold = config_from(start, "default", asked).training
+    assert (bold.learning_rate, bold.power) == (1e-3, 0.3)
     config = config_from(start, "default", {"training.steps": 3})
     assert config.model == start.config
     assert config.training.steps == 3

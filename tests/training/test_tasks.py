@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingram.graph import KnowledgeGraph
-from ingram.training.config import TaskConfig
+from ingram.training.task_config import TaskConfig
 from ingram.training.tasks import Task, TaskSampler
 from tests.strategies import graph_of, graphs, random_graph, seeds
 

@@ -16,6 +16,7 @@ from torch import Tensor
 from ingram.answers.batches import scored_batches
 from ingram.answers.candidates import ALL, Candidates
 from ingram.answers.known import ORDER
+from ingram.answers.loops import take_out
 from ingram.errors import QueryError, UnknownLabelError
 from ingram.graph import Ids, KnowledgeGraph
 from ingram.kernels.top_k import top_k
@@ -146,6 +147,11 @@ def _best(
         width = scorer.graph.num_relations if side == "relation" else scorer.graph.num_entities
         scored = scored_batches(partial(scorer.side_scores, side=side), first, second, width)
         for some, scores in scored:
+            if side == "relation":
+                take_out(scores)
+            else:  # no pass over all entities for the sake of one
+                asked = torch.from_numpy(first[some]), torch.from_numpy(second[some])
+                scorer.lower_loops(scores, *asked, -torch.inf)
             if ask.known == "hide":
                 hide(scores, *scorer.known.of_queries(first[some], second[some], side))
             best, ids = best_of(scores, ask.k, only)

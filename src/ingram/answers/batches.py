@@ -41,4 +41,7 @@ def refuse_diverged(scores: Tensor) -> None:
     """Raise an error if there is a NaN or infinity among the scores."""
     # One pass, and NaN is passed on.
     if scores.numel() and not torch.stack(scores.aminmax()).isfinite().all():
-        raise DivergedError("scores hold NaN or infinity; a NaN would rank every answer first")
+        raise DivergedError(
+            "scores hold NaN or infinity; a NaN would rank every answer first. Train anew, with a "
+            "lower training.learning_rate"
+        )

@@ -15,8 +15,6 @@ from ingram.errors import CalibrationError
 from ingram.io.atomic import write_text
 from ingram.io.lines import short
 
-METHODS = ("platt", "isotonic")
-
 Floats = npt.NDArray[np.float64]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Probability = Annotated[float, Field(ge=0, le=1)]

@@ -16,6 +16,7 @@ from ingram.answers.asking import ASKED, Ask, answer, encode_queries, vocabulari
 from ingram.answers.calibration import Calibration
 from ingram.answers.candidates import ALL, Candidates, Roles
 from ingram.answers.known import KnownAnswers
+from ingram.answers.loops import LOWEST, loopless
 from ingram.errors import QueryError
 from ingram.graph import Ids, KnowledgeGraph
 from ingram.labels import FIELDS
@@ -32,6 +33,11 @@ class GraphScorer(ABC):
 
     graph: KnowledgeGraph
     calibration: Calibration | None = None
+
+    @property
+    def stated_loops(self) -> bool:
+        """Whether an entity answers about itself only where the relation has such a fact."""
+        return False
 
     @abstractmethod
     def candidate_scores(self, anchors: Tensor, relations: Tensor, side: str) -> Tensor:
@@ -72,6 +78,23 @@ class GraphScorer(ABC):
     def roles(self) -> Roles:
         """Which entities stand where in which relation, made ready likewise."""
         return Roles(self.graph)
+
+    @cached_property
+    def loopless(self) -> Tensor:
+        """(m,) bool: relations whose questions no entity answers about itself.
+
+        Vectors may come without facts; then nothing tells, and none is.
+        """
+        tell = self.stated_loops and self.graph.num_triples > 0
+        return torch.from_numpy(loopless(self.graph) & tell)
+
+    def lower_loops(
+        self, scores: Tensor, anchors: Tensor, relations: Tensor, to: float = LOWEST
+    ) -> Tensor:
+        """The same scores (Q, n), in place, each anchor's own lowest where it is no answer."""
+        rows = self.loopless[relations.cpu().long()].nonzero().squeeze(1)
+        scores[rows, anchors.cpu().long()[rows]] = to
+        return scores
 
     def calibrated(self, calibration: Calibration | None) -> Self:
         """The same scorer with probabilities, or without."""

@@ -26,8 +26,8 @@ from ingram.datasets import open_dataset
 from ingram.experiments.reliability import renew_calibration
 from ingram.experiments.report import write_report
 from ingram.inference.calibrating import calibrate, own_run
-from ingram.inference.shipped import run_path
 from ingram.io.options import ReadOptions
+from ingram.models.shipped import run_path
 from ingram.training.checkpoints import RunDirectory
 
 

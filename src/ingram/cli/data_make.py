@@ -79,8 +79,8 @@ def generate_command(
     """Cut an inductive dataset out of a graph (Algorithm 2 of the paper).
 
     Writes train.txt, msg.txt, valid.txt and test.txt. With --seeds, the first seed whose sizes lie
-    in every --size range is taken; with a preset and no --size, sizes suit that lie within a
-    factor of two of the published ones.
+    in every --size range is taken; with a preset, nothing of it changed and no --size, sizes suit
+    that lie within a factor of two of the published ones.
     """
     asked = {"n_train": n_train, "n_inference": n_inference, "p_rel": p_rel, "p_tri": p_tri}
     given = {name: value for name, value in asked.items() if value is not None}
@@ -184,11 +184,19 @@ def synthesize_command(
     ),
     noise: Annotated[float, typer.Option(help="Share of the triples that are random.")] = 0.1,
     held_out: Annotated[
-        float, typer.Option(help="Share of what follows, and of noise, that is to be predicted.")
-    ] = 0.4,
+        float | None,
+        typer.Option(
+            help="Share of what follows, and of noise, that is to be predicted; "
+            f"{SyntheticConfig.held_out:g}."
+        ),
+    ] = None,
     new_relations: Annotated[
-        float, typer.Option(help="Share of the rules under new names in the inference graph.")
-    ] = 1.0,
+        float | None,
+        typer.Option(
+            help="Share of the rules under new names in the inference graph; "
+            f"{SyntheticConfig.new_relations:g}."
+        ),
+    ] = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -197,18 +205,22 @@ def synthesize_command(
     A folder becomes an inductive dataset: a training graph, and an inference graph with other
     entities that obeys the same rules under other names. A file becomes one graph.
     """
+    asked = {"held_out": held_out, "new_relations": new_relations}
+    given = {name: value for name, value in asked.items() if value is not None}
     config = SyntheticConfig(
         triples=triples,
         entities=entities,
         relations=relations,
         rules=tuple(rule.strip() for rule in rules.split(",") if rule.strip()),
         noise=noise,
-        held_out=held_out,
-        new_relations=new_relations,
+        **given,
     )
     if output.suffix in OTHER_FILES:
         raise ConfigError(f"{output}: want a folder, or a file that ends in .tsv or .txt")
     if output.suffix in SINGLE_FILES:
+        if given:
+            option = "--" + next(iter(given)).replace("_", "-")
+            raise ConfigError(f"{option} is of the inference graph; want a folder, got {output}")
         with progress_bar("writing", len(plan(config)), quiet=as_json) as step:
             count = write_synthetic_graph(config, output, seed=seed, on_group=step)
         if as_json:

@@ -32,9 +32,9 @@ from ingram.experiments.report import write_report
 from ingram.experiments.runs import record_outcome
 from ingram.experiments.trackers import tracking
 from ingram.graph import Dataset
-from ingram.inference.shipped import ZERO_SHOT, run_path
 from ingram.inference.testing import rank_split
 from ingram.models import load_model
+from ingram.models.shipped import ZERO_SHOT
 from ingram.training import config_from, train
 from ingram.training.checkpoints import RunDirectory
 
@@ -68,7 +68,7 @@ def demo_command(
     note(describe(dataset))
     run = RunDirectory(output)
     _clear(run)
-    first = load_model(run_path(ZERO_SHOT))
+    first = load_model(ZERO_SHOT)
     config = config_from(
         first,
         "default",
@@ -76,6 +76,7 @@ def demo_command(
     )
     before = rank_split(first, dataset, "test", config=config).ranks
     console.print(metrics_table("unseen continents, test, before any training", metrics(before), 0))
+    _answers(dataset, first.scorer(dataset.inference), "before any training")
     with TrainingScreen() as screen, tracking((), run, config, screen) as listener:
         outcome = train(dataset, config, run, start=first, listener=listener)
     if outcome.stopped in STATUS:
@@ -92,7 +93,7 @@ def demo_command(
     sections = [
         Section("Test", both, "Filtered ranking of the held-out triples of the unseen continents."),
         Section("Known and new relations", by_known),
-        *_answers(dataset, outcome.model.scorer(dataset.inference)),
+        *_answers(dataset, outcome.model.scorer(dataset.inference), "after it"),
     ]
     record_outcome(run, outcome, command_line())
     write_report(run, [dataset], sections)
@@ -105,9 +106,9 @@ def _staged(tables: dict[str, pl.DataFrame]) -> pl.DataFrame:
     )
 
 
-def _answers(dataset: Dataset, scorer: GraphScorer) -> list[Section]:
+def _answers(dataset: Dataset, scorer: GraphScorer, when: str) -> list[Section]:
     """A few questions, printed and as sections of the report."""
-    console.print("[bold]A few questions[/], with answers stated in the facts left out:")
+    console.print(f"[bold]A few questions {when}[/]; answers stated in the facts are left out:")
     held_out = dataset.inference.decode(np.concatenate([dataset.test, dataset.valid]))
     sections = []
     for head, relation in QUESTIONS:

@@ -23,10 +23,10 @@ from ingram.datasets import open_graph
 from ingram.embeddings import Embeddings
 from ingram.errors import ConfigError
 from ingram.inference.applying import embedding_model, run_draws
-from ingram.inference.shipped import EMBEDDING
 from ingram.inference.updating import update
 from ingram.io.options import ReadOptions
 from ingram.io.vectors import FORMATS, want_vectors_path
+from ingram.models.shipped import EMBEDDING
 
 
 @reads_a_graph

@@ -19,10 +19,10 @@ from ingram.evaluation import TIES, metrics
 from ingram.experiments.report import write_report
 from ingram.experiments.saved import Protocol, save_test, weights_id
 from ingram.graph import Dataset
-from ingram.inference.shipped import FOLDER, run_path
 from ingram.inference.testing import document, rank_split
 from ingram.io.options import ReadOptions
 from ingram.models import load_model
+from ingram.models.shipped import FOLDER, run_path
 from ingram.training.checkpoints import RunDirectory
 
 BREAKDOWNS = ("side", "relation", "known")

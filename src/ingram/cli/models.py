@@ -10,7 +10,7 @@ from rich.table import Table
 
 from ingram.cli.options import Json
 from ingram.cli.screen import console, figure, print_json
-from ingram.inference.shipped import Shipped, names, shipped
+from ingram.models.shipped import Shipped, names, shipped
 
 models_app = typer.Typer(
     help="Weights that come with the package: list them, read their cards.",

@@ -10,7 +10,7 @@ import torch
 import typer
 
 from ingram.errors import ConfigError
-from ingram.inference.shipped import ZERO_SHOT
+from ingram.models.shipped import ZERO_SHOT
 
 Data = Annotated[
     Path,

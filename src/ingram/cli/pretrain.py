@@ -45,12 +45,19 @@ def pretrain_command(
     validate: Annotated[
         list[Path] | None,
         typer.Option(
-            help="A dataset whose validation triples choose the weights; may be repeated. Take "
-            "other domains than the graphs'. The embedded [bold]world[/] by default.",
+            help="A dataset to validate on; may be repeated. With training.keep=best it chooses "
+            "the weights: take other domains than the graphs'. By default the embedded "
+            "[bold]world[/], which chooses nothing: the presets keep the last.",
             metavar="DATA",
         ),
     ] = None,
-    preset: Annotated[str, typer.Option(help="Whose settings to start from.")] = "pretrain",
+    preset: Annotated[
+        str,
+        typer.Option(
+            help="Whose settings to start from: [bold]pretrain[/] for ingram-q, "
+            "[bold]pretrain-embedding[/] for vectors."
+        ),
+    ] = "pretrain",
     epochs: Annotated[int | None, typer.Option(min=1, help="Tasks to learn on.")] = None,
     minutes: Annotated[
         float | None, typer.Option(min=0, help="Stop after so long; --resume goes on.")
@@ -96,6 +103,6 @@ def pretrain_command(
             listener=listener,
             on_save_error=on_save_error.value,
         )
-    chosen_by = [word for one in validate or [] for word in ("--validate", str(one))]
-    words = ["pretrain", *map(str, graphs), *spelled(reading), *chosen_by]
+    validated = [word for one in validate or [] for word in ("--validate", str(one))]
+    words = ["pretrain", *map(str, graphs), *spelled(reading), *validated]
     finish(outcome, run, datasets, words, as_json)

@@ -23,9 +23,9 @@ from ingram.cli.screen import console, figure, named, print_json, printable
 from ingram.datasets import open_graph
 from ingram.errors import ConfigError
 from ingram.inference.applying import embedding_model, run_draws
-from ingram.inference.shipped import EMBEDDING
 from ingram.inference.similar import Neighbourhood
 from ingram.io.options import ReadOptions
+from ingram.models.shipped import EMBEDDING
 
 
 @reads_a_graph

@@ -31,7 +31,6 @@ from ingram.experiments.runs import record_outcome
 from ingram.experiments.trackers import TRACKERS, tracking
 from ingram.graph import Dataset
 from ingram.inference.calibrating import calibrate_if_possible
-from ingram.inference.shipped import run_path
 from ingram.io.options import ReadOptions
 from ingram.models import load_model
 from ingram.training import config_from, load_config, preset_config, train
@@ -39,8 +38,6 @@ from ingram.training.checkpoints import RunDirectory
 from ingram.training.listener import Outcome
 from ingram.training.loop import resume_config
 
-DONE = ("finished", "no better validation")
-"""Ends of a run that nothing is to follow."""
 STATUS = {"interrupted": 130, "terminated": 143}
 """What the process says at its end, as a shell would: 128 and the signal's number."""
 
@@ -62,14 +59,20 @@ def train_command(
         typer.Option(
             "--config",
             help="Settings from a file in place of a preset's, such as a run's config.yaml or the "
-            "best.yaml of `ingram tune`. What it leaves out is as the paper has it.",
+            "best.yaml of `ingram tune`. What it leaves out takes that setting's own default.",
             metavar="FILE",
         ),
     ] = None,
     start: Annotated[
-        Path | None, typer.Option("--from", help="Start from the weights of this run.")
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Start from the weights of this run, or shipped ones; they decide the model.",
+        ),
     ] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Fresh splits of the graph.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Tasks, or fresh splits of the graph.")
+    ] = None,
     minutes: Annotated[
         float | None, typer.Option(min=0, help="Stop after so long; --resume goes on.")
     ] = None,
@@ -100,7 +103,7 @@ def train_command(
     """
     use_threads(threads)
     run = RunDirectory(output)
-    first = None if start is None else load_model(run_path(start))
+    first = None if start is None else load_model(start)
     if resume:
         if (
             settings
@@ -142,7 +145,7 @@ def train_command(
             listener=listener,
             on_save_error=on_save_error.value,
         )
-    if outcome.stopped in DONE:
+    if outcome.best and outcome.stopped not in STATUS:
         calibrate_if_possible(run.path, datasets, note)
     finish(outcome, run, datasets, ["train", *map(str, data), *spelled(reading)], as_json)
 

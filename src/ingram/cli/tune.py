@@ -15,6 +15,7 @@ from ingram.cli.soundness import insist_on_sound
 from ingram.cli.train import STATUS
 from ingram.cli.training_screen import TrainingScreen
 from ingram.datasets import open_dataset
+from ingram.errors import ConfigError
 from ingram.experiments.environment import command_line
 from ingram.experiments.tuning import Hearing, Search, run_trials, write_best
 from ingram.experiments.tuning_page import write_tuning_report
@@ -40,7 +41,11 @@ def tune_command(
     seed: Annotated[int, typer.Option(min=0, help="Of every trial, and of the search.")] = 0,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", help="Change one setting.", metavar="SECTION.KEY=VALUE"),
+        typer.Option(
+            "--set",
+            help="Change a setting that the search starts from.",
+            metavar="SECTION.KEY=VALUE",
+        ),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes that try at the same time.")] = 1,
     allow_leaks: AllowLeaks = False,
@@ -53,7 +58,10 @@ def tune_command(
     that fall behind are ended early. Kill it at any time: the same command goes on. The best
     settings are in best.yaml, with the preset's epochs: `ingram train DATA --config best.yaml`.
     """
-    config = preset_config(preset, parse_settings(settings or []))
+    changes = parse_settings(settings or [])
+    if "training.seed" in changes:
+        raise ConfigError("training.seed: every trial has the search's own; give --seed")
+    config = preset_config(preset, changes)
     epochs = epochs or max(1, config.training.epochs // 10)
     search = Search(output, config, trials, epochs, seed)
     make_folders(output)

@@ -13,9 +13,8 @@ from typing import Any
 from ingram.errors import ConfigError
 from ingram.experiments.popularity import Popularity
 from ingram.experiments.rules import Rules
-from ingram.inference import shipped
-from ingram.models import load_model
-from ingram.training import PRESETS, Config, QueryConfig, config_from, load_config
+from ingram.models import load_model, shipped
+from ingram.training import PRESETS, Config, QueryConfig, config_from, load_config, preset_config
 
 FLOORS: dict[str, type[Popularity] | type[Rules]] = {"popularity": Popularity, "rules": Rules}
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -93,10 +92,8 @@ class Method:
 
 def preset_method(name: str, start: Path | None = None) -> Method:
     """A preset by name, from its first weights or from those of a run."""
-    if name not in PRESETS:
-        raise ConfigError(f"no preset {name!r}; known are {', '.join(PRESETS)}")
     if start is None:
-        return Method(name, PRESETS[name], ("--preset", name))
+        return Method(name, preset_config(name, {}), ("--preset", name))
     path = shipped.run_path(start)
     config = config_from(load_model(path), name, {})
     words = ("--preset", name, "--from", str(start))

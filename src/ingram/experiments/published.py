@@ -42,17 +42,3 @@ def ablation(variant: str, dataset: str) -> Figures:
 def best_since(dataset: str) -> Figures:
     """The best of several later methods in each figure: an envelope, not one method."""
     return dict(_published()["since"]["figures"].get(dataset, {}))
-
-
-def about_best_since() -> str:
-    """Which methods those are, and what to keep in mind."""
-    return str(_published()["since"]["about"])
-
-
-def best_other(dataset: str) -> tuple[str, Figures] | None:
-    """Of the methods that the paper compares with, the one with the highest MRR."""
-    others = {name: f for name, f in methods(dataset).items() if name != OURS}
-    if not others:
-        return None
-    name = max(others, key=lambda method: others[method]["mrr"])
-    return name, others[name]

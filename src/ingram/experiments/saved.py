@@ -74,9 +74,13 @@ def is_tested(folder: Path, protocol: Protocol, weights: Path) -> bool:
 
 
 def weights_id(path: Path) -> str | None:
-    """What tells these weights from all others."""
-    origin = read_about(weights_path(path), MODEL_FORMAT).get("origin", {})
-    return origin.get("id") if isinstance(origin, dict) else None
+    """What tells these weights, and how they answer, from all others."""
+    about = read_about(weights_path(path), MODEL_FORMAT)
+    origin, config = (about.get(name) for name in ("origin", "config"))
+    if not isinstance(origin, dict) or not isinstance(origin.get("id"), str):
+        return None
+    stated = isinstance(config, dict) and config.get("loops") == "stated"
+    return f"{origin['id']}{' stated loops' if stated else ''}"
 
 
 def make_test(

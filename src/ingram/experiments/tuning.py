@@ -24,7 +24,7 @@ from ingram.graph import Dataset
 from ingram.io.atomic import make_folders, write_text
 from ingram.training import Config, Listener, QueryConfig, train
 from ingram.training.checkpoints import RunDirectory
-from ingram.training.config import dump_config
+from ingram.training.config import dump_config, parse_config
 
 APPENDIX_C: dict[str, tuple[Any, ...]] = {
     "model.relation_hidden": (32, 64, 128, 256),
@@ -71,10 +71,12 @@ class Search:
 
     @property
     def space(self) -> dict[str, tuple[Any, ...]]:
-        """Without what the start's objective does not read."""
-        space = dict(SPACES[self.config.model.name])
-        if isinstance(self.config, Config) and self.config.training.objective != "margin":
-            del space["training.margin"]
+        """Without what the start's objective does not read, and with the start's own values."""
+        start, space = self.config.model_dump(), dict[str, tuple[Any, ...]]()
+        for name, values in SPACES[self.config.model.name].items():
+            section, key = name.split(".")
+            if name not in self.config.unread:
+                space[name] = tuple(sorted({*values, start[section][key]}))
         return space
 
     def study(self, worker: int = 0) -> Any:
@@ -97,17 +99,21 @@ class Search:
 
     def _want_same(self, study: Any) -> None:
         """A study is about one start and one budget: values of others cannot be compared."""
-        asked = {"config": dump_config(self.config), "epochs": self.epochs}
-        for name, value in asked.items():
-            kept = study.user_attrs.get(name)
-            if kept is None:
-                study.set_user_attr(name, value)
-            elif kept != value:
-                what = f"{kept:,} epochs a trial" if name == "epochs" else "other settings"
-                raise ConfigError(
-                    f"{self.folder}: holds a study begun with {what}; ask for the same, or choose "
-                    "another -o"
-                )
+        kept = study.user_attrs
+        if "config" not in kept:
+            study.set_user_attr("epochs", self.epochs)
+            study.set_user_attr("config", dump_config(self.config))
+            return
+        what = None
+        if kept["epochs"] != self.epochs:
+            what = f"{kept['epochs']:,} epochs a trial"
+        elif parse_config(kept["config"].encode(), str(self.folder)) != self.config:
+            what = "other settings"
+        if what:
+            raise ConfigError(
+                f"{self.folder}: holds a study begun with {what}; ask for the same, or choose "
+                "another -o"
+            )
 
     def prepare(self) -> None:
         """Make the study; queue the settings it starts from, and the trials that were cut short."""
@@ -163,7 +169,12 @@ def _trial(
     params = {n: trial.suggest_categorical(n, values) for n, values in search.space.items()}
     run = RunDirectory(search.folder / "trials" / run_of(trial))
     budget = {"training.epochs": search.epochs, "training.seed": search.seed}
-    config = search.settings(params).with_settings(budget)
+    try:
+        config = search.settings(params).with_settings(budget)
+    except ConfigError as error:
+        study.tell(trial, state=states.PRUNED)
+        say(f"trial {trial.number}: {error}")
+        return "refused"
     judge = _Judge(trial)
     resume = (run.path / "config.yaml").exists()
     for record in run.metrics() if resume else []:

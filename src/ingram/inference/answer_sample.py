@@ -13,6 +13,7 @@ from ingram.answers import GraphScorer, KnownAnswers
 from ingram.answers.asking import Scores, best_of, hide
 from ingram.answers.batches import scored_batches
 from ingram.answers.known import ORDER
+from ingram.answers.loops import take_out
 from ingram.graph import Ids
 
 Floats = npt.NDArray[np.float64]
@@ -69,6 +70,7 @@ def sample_answers(
         for some, scores in scored_batches(score, *columns, scorer.graph.num_entities):
             batch = triples[some]
             pointers, true = known.of_queries(batch[:, given], batch[:, 1], side)
+            take_out(scores)
             own = scores.gather(1, torch.from_numpy(batch[:, asked, None].copy()).to(scores.device))
             hide(scores, pointers, true)
             hardest, ids = best_of(scores, HARDEST)
@@ -76,7 +78,7 @@ def sample_answers(
             hide(scores, np.concatenate([[0], np.cumsum(found.sum(axis=1))]), ids[found])
             places = rng.integers(0, scores.shape[1], (len(batch), DRAWN))
             drawn = scores.gather(1, torch.from_numpy(places).to(scores.device)).cpu().numpy()
-            rest = scores.shape[1] - np.diff(pointers) - found.sum(axis=1)
+            rest = scores.isfinite().sum(1).cpu().numpy()
             rows = np.arange(len(triples))[some]
             parts.append(_rows(rows, own.cpu().numpy(), hardest, drawn, rest))
     columns_of = [np.concatenate(column) for column in zip(*parts, strict=True)]

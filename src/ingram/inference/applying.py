@@ -15,8 +15,8 @@ from ingram.errors import ConfigError
 from ingram.graph import KnowledgeGraph
 from ingram.inference.explaining import explain
 from ingram.inference.explanation import Explanation
-from ingram.inference.shipped import EMBEDDING, ZERO_SHOT, run_path
 from ingram.models import InGram, InGramQ, load_model
+from ingram.models.shipped import EMBEDDING, ZERO_SHOT, run_path
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.config import Config
 
@@ -83,7 +83,13 @@ def _calibration(run: Path, model: InGram | InGramQ, draws: int | None) -> Calib
         )
         return None
     if found.draws != draws:
-        log.warning("%s: of %s draws, so %s draws give no probabilities", path, found.draws, draws)
+        log.warning(
+            "%s: of %s draws, so %s draws give no probabilities; calibrate with so many, or ask "
+            "with the other number",
+            path,
+            found.draws,
+            draws,
+        )
         return None
     return found
 
@@ -121,7 +127,7 @@ def explain_run(
 
 def embedding_model(run: str | Path) -> InGram:
     """The run's model, if it gives vectors; else an error that says what to use."""
-    model = load_model(run_path(run))
+    model = load_model(run)
     if isinstance(model, InGramQ):
         raise ConfigError(
             f"{run} holds ingram-q, which answers questions and has no vectors; take "

@@ -15,9 +15,9 @@ from ingram.errors import CalibrationError, IngramError
 from ingram.graph import Dataset
 from ingram.inference.answer_sample import Bools, Floats, Sample, sample_answers
 from ingram.inference.applying import calibration_path, draws_of, scorer_of
-from ingram.inference.shipped import run_path
 from ingram.io.atomic import write_bytes, write_text
 from ingram.models import load_model
+from ingram.models.shipped import run_path
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.config import dump_config
 
@@ -115,14 +115,21 @@ def fit(
     draws: int | None = None,
     dataset: str = "",
 ) -> Calibration:
-    """Both methods fitted to all of a sample, and judged by cross-validation over its triples."""
+    """Both methods fitted to all of a sample, and judged by cross-validation over its triples.
+
+    A triple may be no answer to its own questions: an unheard-of loop is none.
+    """
     triples = int(sample.triples.max(initial=-1)) + 1
-    if triples < 2 or sample.right.all():
+    answered = np.bincount(sample.triples, sample.right, triples) > 0
+    if answered.sum() < 2 or sample.right.all():
         raise CalibrationError(
             f"{dataset}: want two validation triples and a false answer to calibrate with, got "
-            f"{triples} and {int((~sample.right).sum())}"
+            f"{answered.sum()} and {int((~sample.right).sum())}"
         )
-    fold = np.random.default_rng(0).permutation(triples) % FOLDS
+    # Those that are answers first, so that whichever fold is held out, some of them stay.
+    order = np.random.default_rng(0).permutation(triples)
+    fold = np.empty(triples, np.int64)
+    fold[order[np.argsort(~answered[order], kind="stable")]] = np.arange(triples) % FOLDS
     apart = {"platt": np.empty(len(sample.scores)), "isotonic": np.empty(len(sample.scores))}
     called = np.empty(len(sample.scores), np.bool_)
     for number in range(min(FOLDS, triples)):

@@ -14,6 +14,7 @@ from torch import Tensor
 from ingram.answers import GraphScorer
 from ingram.answers.asking import Progress, Scores, hide, silent, with_probability
 from ingram.answers.batches import scored_batches
+from ingram.answers.loops import loopless
 from ingram.errors import QueryError
 from ingram.graph import Ids
 from ingram.io.formats import STDIN, format_of
@@ -51,13 +52,13 @@ def complete(
         chosen = sorted({graph.relations.id(label) for label in relations})
     every = np.arange(graph.num_entities)
     heads = {r: every if all_heads else scorer.roles.of(r, "head") for r in chosen}
-    loops = set(graph.triples[graph.triples[:, 0] == graph.triples[:, 2], 1].tolist())
+    without_loops = loopless(graph)
     asked, total = 0, sum(map(len, heads.values()))
     best = _Best(count)
     for relation, of_it in heads.items():
         here = best if per_relation is None else _Best(min(per_relation, count), best.floor)
         tails = scorer.roles.of(relation, "tail") if typed else None
-        for some, scores in _missing(scorer, relation, of_it, loops=relation in loops):
+        for some, scores in _missing(scorer, relation, of_it, loops=not without_loops[relation]):
             here.add(scores, relation, of_it[some], tails)
             asked += len(scores)
             progress(asked, total)

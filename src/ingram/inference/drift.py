@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
+from ingram.answers.loops import LOWEST
 from ingram.embeddings import Embeddings
 from ingram.errors import EmbeddingsError
 from ingram.graph import Ids, KnowledgeGraph
@@ -150,7 +151,11 @@ def _questions(
 def _answers(
     old: Embeddings, new: Embeddings, known: Matched, asked: Ids, k: int
 ) -> tuple[Any, Any]:
-    """(Q,): the part of the k best answers that are the same; whether the first one is."""
+    """(Q,): the part of the k best answers that are the same; whether the first one is.
+
+    Where only stated loops count, an entity is no answer about itself, whichever the relation:
+    files of vectors hold no facts.
+    """
     tables = [
         (one.entities[known.entities[side]], one.relations[known.relations[side]])
         for side, one in ((0, new), (1, old))
@@ -160,10 +165,11 @@ def _answers(
     same, first = [np.empty(0)], [np.empty(0)]
     for start in range(0, len(asked), rows):
         anchors, kinds = torch.from_numpy(asked[start : start + rows]).T
-        ours, theirs = (
-            ((entities[anchors] * relations[kinds]) @ entities.T).topk(k).indices.cpu()
-            for entities, relations in tables
-        )
+        scores = [(e[anchors] * r[kinds]) @ e.T for e, r in tables]
+        if new.stated_loops:
+            for table in scores:
+                table[torch.arange(len(anchors)), anchors] = LOWEST
+        ours, theirs = (table.topk(k).indices.cpu() for table in scores)
         both = (ours.unsqueeze(2) == theirs.unsqueeze(1)).any(2).double().mean(1)
         same.append(both.numpy())
         first.append((ours[:, 0] == theirs[:, 0]).double().numpy())

@@ -55,9 +55,10 @@ def explain(
     h, r, t = graph.entities.id(head), graph.relations.id(relation), graph.entities.id(tail)
     more: dict[str, Any] = {}
     if isinstance(model, InGramQ):
-        edges = scorer.edges if isinstance(scorer, QueryScorer) else model.query_graph(graph)
-        scores, walks = strongest_paths(model, edges, h, r, t, count)
-        paths = [*_paths(graph, edges.entities, walks, (h, r, t))]
+        asked = scorer if isinstance(scorer, QueryScorer) else QueryScorer(model, graph)
+        scores, walks = strongest_paths(model, asked.edges, h, r, t, count)
+        asked.lower_loops(scores.unsqueeze(0), torch.tensor([h]), torch.tensor([r]))
+        paths = [*_paths(graph, asked.edges.entities, walks, (h, r, t))]
     else:
         embeddings = (
             scorer if isinstance(scorer, Embeddings) else model.embed(graph, seed=seed, draws=draws)

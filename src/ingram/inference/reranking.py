@@ -23,10 +23,15 @@ class Reranked(GraphScorer):
         self.proposer, self.ranker, self.candidates = proposer, ranker, candidates
         self.graph = proposer.graph
 
+    @property
+    def stated_loops(self) -> bool:
+        return self.proposer.stated_loops or self.ranker.stated_loops
+
     def candidate_scores(self, anchors: Tensor, relations: Tensor, side: str) -> Tensor:
         """(Q, n)."""
         proposed = self.proposer.candidate_scores(anchors, relations, side)
         refuse_diverged(proposed)
+        self.lower_loops(proposed, anchors, relations)
         ranked = self.ranker.candidate_scores(anchors, relations, side)
         ordered, order = proposed.sort(dim=1, descending=True, stable=True)
         best = order[:, : self.candidates]
@@ -35,7 +40,8 @@ class Reranked(GraphScorer):
         lower = ordered.diff(dim=1, prepend=ordered[:, :1]) < 0
         places = lower.cumsum(dim=1)
         scores = chosen.amin(dim=1, keepdim=True) - 1 - places
-        return torch.empty_like(ranked).scatter(1, order, scores).scatter(1, best, chosen)
+        joined = torch.empty_like(ranked).scatter(1, order, scores).scatter(1, best, chosen)
+        return self.lower_loops(joined, anchors, relations)
 
     def score(self, triples: Ids) -> Tensor:
         """(T,): the ranker's own, since nothing is left to propose."""

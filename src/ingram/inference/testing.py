@@ -94,7 +94,10 @@ def _protocol(
     """How many draws, from which seed, and whether that is the chosen draw or a fresh one."""
     if config.evaluation.features == "chosen" and draws is None and seed is None:
         if "features" not in model.origin:
-            raise RunError("these weights do not say which features they were chosen with")
+            raise RunError(
+                "these weights do not say which features they were chosen with; ask for fresh "
+                "ones with draws"
+            )
         return model.origin["draws"], model.origin["features"], "chosen"
     entropy = [config.training.seed, TEST, 0] if seed is None else seed
     return draws or config.evaluation.draws, entropy, "fresh"

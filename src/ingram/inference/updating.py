@@ -52,13 +52,13 @@ def update(model: InGram, graph: KnowledgeGraph, old: Embeddings) -> Update:
 
     source = LabelFeatures(graph, model.config, old.made["seed"], old.made["sizes"])
     like, draws, m = model.relation_score.weight, old.made["draws"], graph.num_relations
-    entities = like.new_empty(graph.num_entities, draws, model.config.entity_width)
-    relations = like.new_empty(2 * m, draws, model.config.entity_width)
+    entities = like.new_empty(graph.num_entities, draws, model.config.vector_width)
+    relations = like.new_empty(2 * m, draws, model.config.vector_width)
     states = []
     for start, count in model.turns(draws, len(part.nodes)):
         features = source.take(start, count, part.nodes).to(like)
         z = _relation_states(model, graph, features.relations, basis.states[start:][:count], known)
-        h = model.entity_vectors(part.edges, features.entities, z)
+        h = model.entity_vectors(part.edges, features, z)
         entities[part.nodes, start : start + count] = h.transpose(0, 1)
         relations[:, start : start + count] = model.relation_vectors(z).transpose(0, 1)
         states.append(z)

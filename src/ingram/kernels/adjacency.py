@@ -34,6 +34,10 @@ class Adjacency:
     def num_edges(self) -> int:
         return len(self.sources)
 
+    def degree_scale(self, like: Tensor, loops: int = 0) -> Tensor:
+        """(N,): 1 / sqrt(degree), ``loops`` edges of each node not counted."""
+        return (self.pointers.diff() - loops).clamp(min=1).to(like).rsqrt()
+
     def rows(self, start: int, stop: int) -> Adjacency:
         """The edges into nodes ``start : stop`` only."""
         first, last = int(self.pointers[start]), int(self.pointers[stop])

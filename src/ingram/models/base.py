@@ -64,7 +64,7 @@ class Model(nn.Module):
         weights = {n: tensors[n].to(p.dtype, copy=True) for n, p in model.named_parameters()}
         model.load_state_dict(weights, assign=True)
         if bad := not_finite(model):
-            raise DivergedError(f"{path}: {bad} holds NaN or infinity")
+            raise DivergedError(f"{path}: {bad} holds NaN or infinity; train anew")
         return model
 
     @classmethod

@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Count = Annotated[int, Field(ge=1, le=100_000)]
 Layers = Annotated[int, Field(ge=1, le=100)]
+Loops = Literal["any", "stated"]
+LOOPS = "stated: an entity answers about itself only where the relation has such a fact"
 SIDES = 2
 """Ways in which relations are near: they share heads, or tails."""
 
@@ -40,6 +42,21 @@ class ModelConfig(BaseModel):
     head_questions: Literal["relation", "inverse"] = Field(
         "relation", description="which vector asks for a head: the paper's, or the inverse's own"
     )
+    readout: Literal["last", "all"] = Field(
+        "last", description="entity layers that its vector is made of: the paper's last, or all"
+    )
+    sketch_width: Annotated[int, Field(ge=0, le=100_000)] = Field(
+        0, description="further numbers of a vector, which tell who its neighbours are"
+    )
+    sketch_parts: Count = Field(
+        32, description="parts of a sketch that a relation weighs apart from each other"
+    )
+    loops: Loops = Field("any", description=LOOPS)
+
+    @property
+    def vector_width(self) -> int:
+        """Of what one draw gives of an entity: d-hat, and its sketch."""
+        return self.entity_width + self.sketch_width
 
     @property
     def neighbour_kinds(self) -> int:
@@ -47,13 +64,18 @@ class ModelConfig(BaseModel):
         return self.bins * (SIDES if self.sides == "apart" else 1)
 
     @model_validator(mode="after")
-    def _heads_divide_widths(self) -> ModelConfig:
+    def _parts_divide_widths(self) -> ModelConfig:
         for what in ("relation", "entity"):
             hidden, heads = getattr(self, f"{what}_hidden"), getattr(self, f"{what}_heads")
             if hidden % heads:
                 raise ValueError(
                     f"{what}_hidden must be a multiple of {what}_heads, got {hidden} and {heads}"
                 )
+        if self.sketch_width % self.sketch_parts:
+            raise ValueError(
+                "sketch_width must be a multiple of sketch_parts, got "
+                f"{self.sketch_width} and {self.sketch_parts}"
+            )
         return self
 
 
@@ -70,3 +92,4 @@ class QueryModelConfig(BaseModel):
     maxima: bool = Field(
         False, description="an entity gets the largest of its messages beside their sum"
     )
+    loops: Loops = Field("any", description=LOOPS)

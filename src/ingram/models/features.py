@@ -30,10 +30,13 @@ TOGETHER = 2**12
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Random first vectors of S draws. relations: (S, 2m, d); entities: (S, n, d-hat)."""
+    """Random first vectors of S draws. relations: (S, 2m, d); entities: (S, n, d-hat); sketches:
+    (S, n, sketch width) of signs, -1 or 1.
+    """
 
     relations: Tensor
     entities: Tensor
+    sketches: Tensor
 
     @classmethod
     def draw(
@@ -56,16 +59,20 @@ class Features:
                 (num_entities, config.entity_width),
             )
         ]
+        signs = np.empty((draws, num_entities, config.sketch_width), np.float32)
         for draw in range(draws):
             for table in tables:
                 rng.standard_normal(dtype=np.float32, out=table[draw])
+            if signs.size:
+                bits = np.frombuffer(rng.bytes(-(-signs[draw].size // 8)), np.uint8)
+                signs[draw] = _signs(bits, signs[draw].size).reshape(signs[draw].shape)
         for table in tables:
             table *= np.float32(2 / (table.shape[1] + table.shape[2]) ** 0.5)
-        return cls(*map(torch.from_numpy, tables))
+        return cls(*map(torch.from_numpy, (*tables, signs)))
 
     def to(self, like: Tensor) -> Features:
         """On the device and with the dtype of ``like``."""
-        return Features(self.relations.to(like), self.entities.to(like))
+        return Features(self.relations.to(like), self.entities.to(like), self.sketches.to(like))
 
 
 class FeatureSource(Protocol):
@@ -113,6 +120,7 @@ class LabelFeatures:
         self.entities = label_keys(graph.entities.labels, "entity")
         self.relations = relation_keys(graph)
         self.widths = config.relation_width, config.entity_width
+        self.sketch_width = config.sketch_width
         self.scales = [
             2 / (count + width) ** 0.5 for count, width in zip((2 * m, n), self.widths, strict=True)
         ]
@@ -121,12 +129,12 @@ class LabelFeatures:
         """``entities``: ids of those whose vectors are wanted; all without."""
         words = self.seed.generate_state(start + count, np.uint64)[start:]
         keys = self.relations, self.entities if entities is None else self.entities[entities]
-        return Features(
-            *(
-                torch.from_numpy(np.stack([_normals(k, word, width, scale) for word in words]))
-                for k, width, scale in zip(keys, self.widths, self.scales, strict=True)
-            )
-        )
+        tables = [
+            np.stack([_normals(k, word, width, scale) for word in words])
+            for k, width, scale in zip(keys, self.widths, self.scales, strict=True)
+        ]
+        signs = np.stack([_label_signs(keys[1], word, self.sketch_width) for word in words])
+        return Features(*map(torch.from_numpy, (*tables, signs)))
 
 
 def relation_keys(graph: KnowledgeGraph) -> Keys:
@@ -180,3 +188,19 @@ def _normals(keys: Keys, word: np.uint64, width: int, scale: float) -> npt.NDArr
         pairs = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
         out[some] = scale * pairs[:, :width]
     return out
+
+
+def _label_signs(keys: Keys, word: np.uint64, width: int) -> npt.NDArray[np.float32]:
+    """(n, width): row i from the bits of the SplitMix64 stream of key i and the inverted word."""
+    steps = (np.arange(1, -(-width // 64) + 1, dtype=np.uint64) * GAMMA)[None]
+    bits = mix(mix(keys ^ ~word)[:, None] + steps).astype("<u8").view(np.uint8)
+    return _signs(bits, width)
+
+
+def _signs(bits: npt.NDArray[np.uint8], count: int) -> npt.NDArray[np.float32]:
+    """The first ``count`` bits of each row of bytes, as -1 or 1."""
+    unpacked = np.unpackbits(bits, axis=-1, count=count, bitorder="little")
+    signs: npt.NDArray[np.float32] = unpacked.astype(np.float32)
+    signs *= 2  # in place: on a large graph each copy is a gigabyte
+    signs -= 1
+    return signs

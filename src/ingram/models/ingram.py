@@ -33,6 +33,7 @@ from ingram.models.features import (
     facts_about,
 )
 from ingram.models.layers import BUDGET, EntityLayer, RelationLayer, glorot_linear
+from ingram.models.sketches import Sketch
 from ingram.relation_graph import relation_edges_by_side, relation_graph_of
 
 DRAWS_BUDGET = 2**30
@@ -42,16 +43,18 @@ FEATURES = {"labels": LabelFeatures, "rows": RowFeatures}
 
 def draws_together(config: ModelConfig, draws: int, num_entities: int) -> int:
     """How many draws go through the layers at once."""
-    each = 6 * 4 * config.entity_hidden * max(num_entities, 1)
+    each = 4 * (6 * config.entity_hidden + 4 * config.sketch_width) * max(num_entities, 1)
     return max(1, min(draws, DRAWS_BUDGET // each))
 
 
 def embedding_bytes(config: ModelConfig, graph: KnowledgeGraph, draws: int) -> int:
     """Of :meth:`InGram.embed`: edges, a layer's input and output, its projections, the vectors."""
     entities = 4 * graph.num_entities
-    layer = entities * config.entity_hidden * draws_together(config, draws, graph.num_entities)
-    vectors = entities * config.entity_width * draws
-    return BYTES_A_TRIPLE * graph.num_triples + 2 * layer + min(4 * layer, BUDGET) + vectors
+    together = entities * draws_together(config, draws, graph.num_entities)
+    layer = together * config.entity_hidden
+    at_once = max(2 * layer + min(4 * layer, BUDGET), 4 * together * config.sketch_width)
+    vectors = entities * config.vector_width * draws
+    return BYTES_A_TRIPLE * graph.num_triples + at_once + vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,13 +105,19 @@ class InGram(Model):
         self.relation_layers = nn.ModuleList(RelationLayer(c) for _ in range(layers))
         self.entity_layers = nn.ModuleList(EntityLayer(c) for _ in range(c.entity_layers))
         self.relation_output = glorot_linear(c.relation_hidden, c.relation_width)  # M
-        self.entity_output = glorot_linear(c.entity_hidden, c.entity_width)  # M-hat
+        read = c.entity_layers if c.readout == "all" else 1
+        self.entity_output = glorot_linear(read * c.entity_hidden, c.entity_width)  # M-hat
         self.relation_score = glorot_linear(c.relation_width, c.entity_width)  # W-bar
+        if c.sketch_width:
+            self.sketch = Sketch(c.relation_hidden, c.sketch_width, c.sketch_parts)
 
     def forward(self, graph: MessageGraph, features: Features) -> tuple[Tensor, Tensor]:
-        """Entities h (S, n, d-hat) and relations W-bar z (S, 2m, d-hat), ready for Eq. (5)."""
+        """Entities h (S, n, d-hat) and relations W-bar z (S, 2m, d-hat), ready for Eq. (5).
+
+        Both are wider by the sketch, if there is one.
+        """
         z = self.relation_states(graph.relations, features.relations)
-        return self.entity_vectors(graph.entities, features.entities, z), self.relation_vectors(z)
+        return self.entity_vectors(graph.entities, features, z), self.relation_vectors(z)
 
     def relation_states(self, edges: Adjacency, features: Tensor) -> Tensor:
         """Section 5.1: relations z (S, 2m, d') from their features (S, 2m, d)."""
@@ -117,16 +126,34 @@ class InGram(Model):
             z, inner = layer(z, edges, inner), None
         return z if inner is None else inner(z)
 
-    def entity_vectors(self, edges: Adjacency, features: Tensor, z: Tensor) -> Tensor:
-        """Section 5.2: entities (S, n, d-hat) from their features and relations z (S, 2m, d')."""
-        h, inner = self.before_last_entity_layer(edges, features, z)
-        vectors: Tensor = self.entity_output(self.entity_layers[-1](h, z, edges, inner))
-        return vectors
+    def entity_vectors(self, edges: Adjacency, features: Features, z: Tensor) -> Tensor:
+        """Section 5.2: entities (S, n, d-hat) from their features and relations z (S, 2m, d').
+
+        M-hat takes the last layer, or all of them side by side; block by block, so that they need
+        not be put together.
+        """
+        out, hidden = self.entity_output, self.config.entity_hidden
+        blocks = iter(out.weight.split(hidden, dim=1))
+        first_read = len(self.entity_layers) - out.in_features // hidden
+        h, inner = features.entities, cast("nn.Linear | None", self.entity_input)
+        vectors: Tensor | None = None
+        for number, layer in enumerate(self.entity_layers):
+            h, inner = layer(h, z, edges, inner), None
+            if number >= first_read:
+                part = nn.functional.linear(h, next(blocks), out.bias if vectors is None else None)
+                vectors = part if vectors is None else vectors + part
+        assert vectors is not None
+        if not self.config.sketch_width:
+            return vectors
+        loops = self.config.self_loop == "learned"
+        return torch.cat([vectors, self.sketch(features.sketches, z, edges, loops=loops)], dim=-1)
 
     def relation_vectors(self, z: Tensor) -> Tensor:
-        """W-bar M z, as DistMult takes it."""
+        """W-bar M z, as DistMult takes it, and how the relation weighs the parts of a sketch."""
         vectors: Tensor = self.relation_score(self.relation_output(z))
-        return vectors
+        if not self.config.sketch_width:
+            return vectors
+        return torch.cat([vectors, self.sketch.asked(z)], dim=-1)
 
     def before_last_relation_layer(
         self, edges: Adjacency, features: Tensor
@@ -170,13 +197,13 @@ class InGram(Model):
         edges = self.message_graph(graph)
         like = self.relation_score.weight
         source: FeatureSource = FEATURES[features](graph, self.config, seed)
-        entities = like.new_empty(graph.num_entities, draws, self.config.entity_width)
-        relations = like.new_empty(2 * graph.num_relations, draws, self.config.entity_width)
+        entities = like.new_empty(graph.num_entities, draws, self.config.vector_width)
+        relations = like.new_empty(2 * graph.num_relations, draws, self.config.vector_width)
         states = []
         for start, count in self.turns(draws, graph.num_entities):
             drawn = source.take(start, count).to(like)
             z = self.relation_states(edges.relations, drawn.relations)
-            h = self.entity_vectors(edges.entities, drawn.entities, z)
+            h = self.entity_vectors(edges.entities, drawn, z)
             entities[:, start : start + count] = h.transpose(0, 1)
             relations[:, start : start + count] = self.relation_vectors(z).transpose(0, 1)
             states.append(z)
@@ -193,6 +220,7 @@ class InGram(Model):
         basis: Basis | None,
     ) -> Embeddings:
         """Of vectors of entities (n, width), and of relations and their inverses (2m, width)."""
+        made = {**made, "loops": self.config.loops}
         kinds, inverses = relations[: graph.num_relations], relations[graph.num_relations :]
         if self.config.head_questions == "relation":
             return Embeddings(entities, kinds.clone(), graph, made, basis)

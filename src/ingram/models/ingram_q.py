@@ -137,7 +137,7 @@ class InGramQ(Model):
         every = torch.arange(len(asked), device=asked.device)
         states = self.query.new_zeros(len(asked), graph.relations.num_nodes, len(self.query))
         states = states.index_put((every, asked), self.query)
-        scale = _degree_scale(graph.relations, states)
+        scale = graph.relations.degree_scale(states)
         for update, bins in zip(self.relation_updates, self.bins, strict=True):
             table = bins.unsqueeze(0)
             sums = edge_messages(states, table, torch.zeros_like(asked), scale, graph.relations)
@@ -160,7 +160,7 @@ class InGramQ(Model):
         places = (torch.arange(len(anchors), device=anchors.device), anchors)
         states = own.new_zeros(len(anchors), graph.entities.num_nodes, own.shape[1])
         states = states.index_put(places, own)
-        scale = _degree_scale(graph.entities, states)
+        scale = graph.entities.degree_scale(states)
         for update, weigh in zip(self.entity_updates, self.edge_weights, strict=True):
             weights = _each(weigh, relations)
             arrived = edge_messages(
@@ -212,10 +212,6 @@ def _each(function: Callable[..., Tensor], *tables: Tensor) -> Tensor:
     return torch.cat([function(*rows) for rows in zip(*(t.split(1) for t in tables), strict=True)])
 
 
-def _degree_scale(edges: Adjacency, like: Tensor) -> Tensor:
-    return edges.pointers.diff().clamp(min=1).to(like).rsqrt()
-
-
 class QueryScorer(GraphScorer):
     """The query-conditioned model on one graph."""
 
@@ -223,21 +219,24 @@ class QueryScorer(GraphScorer):
         self.model, self.graph = model, graph
         self.edges = model.query_graph(graph)
 
+    @property
+    def stated_loops(self) -> bool:
+        return bool(self.model.config.loops == "stated")
+
     @torch.no_grad()
     def candidate_scores(self, anchors: Tensor, relations: Tensor, side: str) -> Tensor:
         """(Q, n), in batches under a budget; questions about one relation go together."""
-        if side == "head":
-            relations = relations + self.graph.num_relations
-        order = torch.argsort(relations, stable=True).to(self.model.query.device)
-        anchors, relations = anchors.to(order.device)[order], relations.to(order.device)[order]
+        asked = relations + self.graph.num_relations if side == "head" else relations
+        order = torch.argsort(asked, stable=True).to(self.model.query.device)
+        sources, kinds = anchors.to(order.device)[order], asked.to(order.device)[order]
         scores = self.model.query.new_empty(len(order), self.graph.num_entities)
         nodes = self.graph.num_entities + 2 * self.graph.num_relations
         each = 4 * self.model.config.width * max(nodes, 1)
         batch = max(1, BUDGET // each)
         for start in range(0, len(order), batch):
             some = slice(start, start + batch)
-            scores[order[some]] = self.model(self.edges, anchors[some], relations[some])
-        return scores
+            scores[order[some]] = self.model(self.edges, sources[some], kinds[some])
+        return self.lower_loops(scores, anchors, relations)
 
     def score(self, triples: Ids) -> Tensor:
         """(T,): each distinct (head, relation) is asked once."""

@@ -22,12 +22,12 @@ from ingram.inference.explaining import explain
 from ingram.inference.explanation import Explanation
 from ingram.inference.lookup import Lookup, entity_lookup
 from ingram.inference.maps import EntityMap, RelationMap, entity_map, relation_map
-from ingram.inference.shipped import run_path
 from ingram.inference.similar import Neighbourhood
 from ingram.io.formats import COMPRESSIONS, FORMATS, STDIN
 from ingram.io.prefixes import meant, used_prefixes
 from ingram.labels import Vocabulary
 from ingram.models import load_model
+from ingram.models.shipped import run_path
 from ingram.serve.asking import Asked, Rows, Way, answer, score
 from ingram.serve.batching import Batcher
 from ingram.serve.limits import Limits

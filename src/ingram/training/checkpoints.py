@@ -1,4 +1,4 @@
-"""The run directory: everything a run leaves behind, and all that resuming needs.
+"""The run directory, as far as training and resuming need it; other rooms add files of theirs.
 
     config.yaml          the settings; where it is, there is a run
     metrics.jsonl        one line a validation
@@ -170,7 +170,7 @@ class RunDirectory:
                 log.warning("%s; going on from %s instead", "; ".join(damage), path.name)
             return
         if damage:
-            raise RunError(f"{damage[0]}; no other checkpoint can be read")
+            raise RunError(f"{damage[0]}; no other checkpoint can be read; train anew")
         load_old(self.path, state, self.metrics())
 
 

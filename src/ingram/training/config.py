@@ -6,25 +6,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ingram.errors import ConfigError
 from ingram.models.config import Count, ModelConfig, QueryModelConfig
+from ingram.training.plain_yaml import plain_yaml
+from ingram.training.task_config import Share, TaskConfig
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Share = Annotated[float, Field(ge=0, le=1)]
-T = TypeVar("T", int, float)
-
-
-def _ascending(pair: tuple[T, T]) -> tuple[T, T]:
-    if pair[0] > pair[1]:
-        raise ValueError("the first of a pair must not be above the second")
-    return pair
-
-
-Pair = Annotated[tuple[Count, Count], AfterValidator(_ascending)]
-Shares = Annotated[tuple[Share, Share], AfterValidator(_ascending)]
-DEEPEST = 20
 LARGEST = 2**16
 """Bytes of a configuration file, at most; ours have two thousand."""
 C = TypeVar("C", bound="RunConfig")
@@ -81,7 +70,9 @@ class EmbeddingTraining(TrainingConfig):
     )
     margin: Positive = Field(2.0, description="margin: between a true and a false triple's score")
     negatives: Count = Field(10, description="margin: false triples for each true one")
-    queries: Count = Field(4_096, description="cross-entropy: questions asked in a step, at most")
+    queries: Annotated[int, Field(ge=2, le=100_000)] = Field(
+        4_096, description="cross-entropy: questions a step, at most; half as many triples"
+    )
     draws: Annotated[int, Field(ge=1, le=1_000)] = Field(
         1, description="random feature sets embedded together in a step"
     )
@@ -93,7 +84,10 @@ class QueryTraining(TrainingConfig):
     epochs: int = Field(200, ge=1, le=10**9, description="fresh splits of the training graph")
     steps: Count = Field(5, description="optimiser steps on each split")
     queries: Annotated[int, Field(ge=2, le=100_000)] = Field(
-        32, description="questions a step: so many halves, each triple asked from both sides"
+        32, description="questions a step: half as many triples, each asked from both sides"
+    )
+    power: Share = Field(
+        0.0, description="a question counts by its answer's probability to this; 0: cross-entropy"
     )
     learning_rate: Positive = Field(2e-3, description="AdamW's, at its highest")
     warmup: Share = Field(0.05, description="part of the epochs over which the rate rises")
@@ -104,22 +98,6 @@ class QueryTraining(TrainingConfig):
         0.75, description="part of the training triples that are facts; the rest is predicted"
     )
     validate_every: Count = Field(20, description="epochs between validations and checkpoints")
-
-
-class TaskConfig(BaseModel):
-    """Tasks cut out of the training graph; a pair is drawn between, anew for each."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    cut: bool = Field(True, description="false: every epoch sees the whole training graph")
-    entities: Pair = Field(
-        (400, 5_000), description="entities reached; at most twice as many as there are"
-    )
-    neighbours: Pair = Field((8, 50), description="most neighbours followed of an entity")
-    relations: Shares = Field((0.4, 1.0), description="part of the relations kept")
-    density: Shares = Field((0.4, 1.0), description="part of the triples kept")
-    least_triples: Count = Field(300, description="fewer are not worth a task")
-    most_triples: Count = Field(20_000, description="of more, so many are drawn")
 
 
 class EvaluationConfig(BaseModel):
@@ -176,7 +154,22 @@ class RunConfig(BaseModel):
                 hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
                 raise ConfigError(f"no setting {name!r}; {hint}")
             data[section][key] = _parsed(name, value) if isinstance(value, str) else value
-        return _validated(type(self), data, "settings")
+        changed = _validated(type(self), data, "settings")
+        for name in settings:
+            if name in changed.unread:
+                raise ConfigError(f"{name}: nothing reads it where {changed.unread[name]}")
+        return changed
+
+    @property
+    def unread(self) -> dict[str, str]:
+        """Settings that change nothing, each with the other setting that makes it so."""
+        found = {}
+        if not self.tasks.cut:
+            names = [name for name in TaskConfig.model_fields if name != "cut"]
+            found = {f"tasks.{name}": "tasks.cut=false" for name in names}
+        if self.training.on_collapse == "report":
+            found["training.recovery_rate"] = "training.on_collapse=report"
+        return found
 
     def with_model(self, model: ModelConfig | QueryModelConfig) -> Self:
         """A copy for another model of the same kind; refused if it cannot be trained like this."""
@@ -201,6 +194,21 @@ class Config(RunConfig):
             )
         return self
 
+    @property
+    def unread(self) -> dict[str, str]:
+        """The same, and of the other objective."""
+        objective, model = self.training.objective, self.model
+        of_other = ["queries"] if objective == "margin" else ["margin", "negatives"]
+        found = {f"training.{name}": f"training.objective={objective}" for name in of_other}
+        if model.aggregator != "attention":
+            found["model.bins"] = f"model.aggregator={model.aggregator}"
+        if not model.relation_update:
+            idle = ("relation_layers", "relation_heads", "bins", "sides")
+            found |= {f"model.{name}": "model.relation_update=false" for name in idle}
+        if not model.sketch_width:
+            found["model.sketch_parts"] = "model.sketch_width=0"
+        return {**super().unread, **found}
+
 
 class QueryConfig(RunConfig):
     """A run of the query-conditioned model."""
@@ -216,20 +224,26 @@ def load_config(path: Path) -> Config | QueryConfig:
     try:
         with path.open("rb") as file:
             text = file.read(LARGEST + 1)
-        if len(text) > LARGEST:
-            raise ConfigError(f"{path}: want at most {LARGEST:,} bytes of settings, got more")
-        data = _plain_yaml(text.decode())
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: no such file") from error
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if len(text) > LARGEST:
+        raise ConfigError(f"{path}: want at most {LARGEST:,} bytes of settings, got more")
+    return parse_config(text, str(path))
+
+
+def parse_config(text: bytes, where: str) -> Config | QueryConfig:
+    """A configuration from YAML; ``where`` it stands is for errors."""
+    try:
+        data = plain_yaml(text.decode())
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise ConfigError(f"{path}: want YAML, got {reason}") from error
+        raise ConfigError(f"{where}: want YAML, got {reason}") from error
     model = data.get("model") if isinstance(data, dict) else None
     if isinstance(model, dict) and model.get("name") == "ingram-q":
-        return _validated(QueryConfig, data, str(path))
-    return _validated(Config, data or {}, str(path))
+        return _validated(QueryConfig, data, where)
+    return _validated(Config, data or {}, where)
 
 
 def dump_config(config: RunConfig) -> str:
@@ -239,25 +253,9 @@ def dump_config(config: RunConfig) -> str:
 
 def _parsed(name: str, text: str) -> Any:
     try:
-        return _plain_yaml(text)
+        return plain_yaml(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"{name}: want a YAML value, got {text[:200]!r}") from error
-
-
-def _plain_yaml(text: str) -> Any:
-    """YAML without tags, which are code elsewhere, and without aliases: a few of them make a text
-    of a page into one of gigabytes as soon as somebody prints it. Nor may it be deep: the parser's
-    time grows with the square of the depth.
-    """
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None):
-            raise ValueError("a tag or an alias, which settings have no use for")
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > DEEPEST:
-            raise ValueError(f"lists in lists, more than {DEEPEST} deep")
-    return yaml.safe_load(text)
 
 
 def _validated(kind: type[C], data: Any, where: str) -> C:

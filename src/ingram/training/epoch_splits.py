@@ -7,8 +7,9 @@ import numpy as np
 from ingram.datasets.subgraphs import Mask
 from ingram.graph import KnowledgeGraph, Weights
 from ingram.splits import CoveringSplit, check_targets
-from ingram.training.config import TaskConfig, TrainingConfig
+from ingram.training.config import TrainingConfig
 from ingram.training.streams import EPOCH, stream
+from ingram.training.task_config import TaskConfig
 from ingram.training.tasks import TRIES, Task, TaskSampler
 
 FEWEST_TARGETS = 16

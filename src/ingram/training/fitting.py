@@ -70,15 +70,25 @@ def _dataset(data: Dataset | KnowledgeGraph | str | Path, seed: int) -> Dataset:
 def config_from(
     start: InGram | InGramQ, preset: str, settings: dict[str, Any]
 ) -> Config | QueryConfig:
-    """The configuration of a run that starts from trained weights: their model, a preset's rest."""
+    """The configuration of a run that starts from trained weights: their model, a preset's rest.
+
+    Unless the settings say otherwise the rate is a fifth of the preset's, since at the whole of it
+    weights first lose what they know, and every question counts alike.
+    """
     if touched := [name for name in settings if name.startswith("model.")]:
-        raise ConfigError(f"{touched[0]}: the first weights decide the model's settings")
+        raise ConfigError(
+            f"{touched[0]}: the first weights decide the model's settings; leave it out"
+        )
     if preset == "default":
         preset = {"ingram": "default", "ingram-q": "ingram-q"}[start.name]
-    config = preset_config(preset, settings)
+    config = preset_config(preset, {})
+    gentle: dict[str, Any] = {"training.learning_rate": config.training.learning_rate / 5}
+    if isinstance(config, QueryConfig):
+        gentle["training.power"] = 0.0
+    config = config.with_settings({**gentle, **settings})
     if config.model.name != start.name:
         raise ConfigError(
             f"the first weights are of {start.name}, but preset {preset!r} trains "
-            f"{config.model.name}"
+            f"{config.model.name}; leave the preset out"
         )
     return config.with_model(start.config)

@@ -66,7 +66,7 @@ class QueryLearner:
         source = self.sources[_pick(training.seed, number, len(self.sources))]
         epoch = source.prepare(number)
         for _ in range(training.steps):
-            yield query_loss(model, epoch.graph, epoch.ask())
+            yield query_loss(model, epoch.graph, epoch.ask(), training.power)
 
     def scorer(
         self, model: InGramQ, graph: KnowledgeGraph, epoch: int

@@ -176,7 +176,7 @@ class _Run:
             "epoch": progress.epoch,
             "loss": loss if finite else None,
             **figures,
-            "learning_rate": progress.learning_rate,
+            "learning_rate": self.state.optimizer.param_groups[0]["lr"],
             "seconds": round(progress.seconds, 3),
         }
         if trouble:

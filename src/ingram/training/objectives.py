@@ -17,10 +17,14 @@ def margin_loss(positive: Tensor, negative: Tensor, margin: float) -> Tensor:
     return (margin - positive.unsqueeze(1) + negative).relu().mean()
 
 
-def masked_cross_entropy(scores: Tensor, questions: Questions) -> Tensor:
-    """Mean of -log softmax at each answer, over all entities but the other true answers.
+def masked_cross_entropy(scores: Tensor, questions: Questions, power: float = 0.0) -> Tensor:
+    """Mean of -log p, the softmax at each answer over all entities that are candidates.
 
-    scores: (Q, n).
+    scores: (Q, n). With a ``power`` q, the mean of (1 - p^q) / q: its gradient is p^q times that of
+    -log p, so that a question nobody could answer counts less. It tends to -log p as q does to 0.
     """
     masked = scores.index_put((questions.rows, questions.others), scores.new_full((), -torch.inf))
-    return nn.functional.cross_entropy(masked, questions.answers)
+    if not power:
+        return nn.functional.cross_entropy(masked, questions.answers)
+    losses = nn.functional.cross_entropy(masked, questions.answers, reduction="none")
+    return -torch.expm1(-power * losses).mean() / power

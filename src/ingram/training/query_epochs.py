@@ -39,19 +39,20 @@ class QueryEpochs:
     def __init__(self, graph: KnowledgeGraph, config: QueryConfig) -> None:
         self.config = config
         self.splits = EpochSplits(graph, config.training, config.tasks)
-        self.answers = TrueAnswers(self.splits.whole)
+        self.answers = TrueAnswers(self.splits.whole, config.model.loops)
 
     def prepare(self, number: int) -> QueryEpoch:
         """Epoch ``number``, counted from 1."""
-        training = self.config.training
+        training, model = self.config.training, self.config.model
         rng = stream(training.seed, EPOCH, number)
         task, is_fact = self.splits.draw(rng)
-        answers = self.answers if task is self.splits.whole else TrueAnswers(task)
+        whole = task is self.splits.whole
+        answers = self.answers if whole else TrueAnswers(task, model.loops)
         graph = QueryGraph.of(
             task.triples.compress(is_fact, axis=0),
             task.num_entities,
             task.num_relations,
-            self.config.model,
+            model,
             weights_of(task, is_fact),
         )
         return QueryEpoch(
@@ -64,17 +65,17 @@ def epoch_bytes(config: QueryConfig, graph: KnowledgeGraph) -> int:
 
     Maxima, what they need to be differentiated, and their gradients are three more.
     """
-    model, tasks = config.model, config.tasks
-    entities, triples = graph.num_entities, graph.num_triples
-    if tasks.cut:
-        entities, triples = min(entities, tasks.entities[1]), min(triples, tasks.most_triples)
+    model = config.model
+    entities, triples = config.tasks.largest(graph.num_entities, graph.num_triples)
     arrays = 3 * model.maxima + 7
     rows = arrays * model.entity_layers * entities
     rows += 7 * model.relation_layers * 2 * graph.num_relations
     return 2 * BYTES_A_TRIPLE * triples + 4 * model.width * config.training.queries * rows
 
 
-def query_loss(model: InGramQ, graph: QueryGraph, questions: Questions) -> Tensor:
-    """Cross-entropy over all entities of the graph."""
+def query_loss(
+    model: InGramQ, graph: QueryGraph, questions: Questions, power: float = 0.0
+) -> Tensor:
+    """Cross-entropy over all entities of the graph, or its ``power``."""
     scores = model(graph, questions.anchors, questions.relations)
-    return masked_cross_entropy(scores, questions)
+    return masked_cross_entropy(scores, questions, power)

@@ -19,7 +19,8 @@ class CollapseWatch:
 
     A collapse is a loss that is not finite; a loss that jumps and either stays for two intervals
     or takes the MRR below half of its best; a loss that has only grown since the first epoch; or
-    an MRR back at chance. The fields are its memory, kept in checkpoints.
+    an MRR back at chance. A loss with a power is bounded and cannot grow much: there it is the MRR
+    that tells. The fields are its memory, kept in checkpoints.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")

@@ -13,7 +13,7 @@ import numpy as np
 
 from ingram.datasets.subgraphs import Mask, Neighbours, components, two_hops
 from ingram.graph import Ids, KnowledgeGraph, Weights
-from ingram.training.config import TaskConfig
+from ingram.training.task_config import TaskConfig
 
 TRIES = 20
 """Before a graph is taken whole, because nothing large enough was cut out of it."""

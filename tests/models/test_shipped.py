@@ -8,9 +8,9 @@ import ingram
 from ingram.errors import RunError
 from ingram.evaluation.metrics import overall
 from ingram.inference.applying import apply_run
-from ingram.inference.shipped import EMBEDDING, FOLDER, ZERO_SHOT, names, run_path, shipped
 from ingram.inference.testing import rank_split
 from ingram.models import load_model
+from ingram.models.shipped import EMBEDDING, FOLDER, ZERO_SHOT, names, run_path, shipped
 from ingram.training.checkpoints import RunDirectory
 
 WORLD = ingram.open_dataset("world")
@@ -48,6 +48,18 @@ def test_a_graph_never_seen_is_ranked_far_better_than_by_chance(name, least):
 def test_one_call_answers_about_a_graph():
     answers = ingram.predict(WORLD.inference, head="Nairobi", relation="capital_of", k=3)
     assert answers["tail"][0] == "Kenya"
+
+
+def test_names_do_wherever_python_takes_a_run(tmp_path):
+    assert isinstance(ingram.load(ZERO_SHOT), ingram.InGramQ)
+    assert isinstance(ingram.load(EMBEDDING), ingram.InGram)
+    quick = {"training.steps": 1, "training.queries": 2, "evaluation.sample": 2}
+    tuned = ingram.fit(WORLD, start=ZERO_SHOT, epochs=1, settings=quick)
+    assert tuned.config == ingram.load(ZERO_SHOT).config
+    with pytest.raises(
+        RunError, match=r"zero-shott: no such file; want a run.*or one of zero-shot"
+    ):
+        ingram.load("zero-shott")
 
 
 def test_a_folder_of_the_same_name_wins(tmp_path, monkeypatch):
