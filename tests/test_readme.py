@@ -14,7 +14,7 @@ def test_the_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     exec(compile(code.replace("epochs=200", "epochs=3"), "README.md", "exec"), {})
     out = capsys.readouterr().out
     assert "borders" in out
-    assert "2560" in out  # 8 draws of 64 and a sketch of 256
+    assert "3584" in out  # 8 draws of 64 and a sketch of three times 128
     assert (tmp_path / "embeddings.parquet").exists()
     assert (tmp_path / "run" / "model.safetensors").exists()
 

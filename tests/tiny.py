@@ -78,6 +78,7 @@ def random_features(model: InGram, graph, seed: int = 0, draws: int = 1) -> Feat
         table(2 * graph.num_relations, c.relation_width),
         table(graph.num_entities, c.entity_width),
         table(graph.num_entities, c.sketch_width).sign(),
+        table(2 * graph.num_relations, c.sketch_width).sign(),
     )
 
 

@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
-from ingram.graph import Ids, KnowledgeGraph, Weights
+from ingram.graph import Ids, KnowledgeGraph, Weights, with_inverses
 from ingram.meetings import Sparse, meetings, total
 
+DOUBT, LEAST_SUPPORT = 5, 2
+"""Pairs added to a rule's body that it fails on; pairs it must hold for to be one."""
 TIE = 1e-12
 """Affinities closer than this, relatively, are one value computed in another order of summation."""
 
@@ -125,6 +127,36 @@ def affinities(
         tail = meetings(tails, relations, times, num_entities, count)
         pointers, cols, values = total(head, tail, 0)
     return csr_array((values, cols, pointers), (count, count))
+
+
+def implications(
+    triples: Ids, num_entities: int, num_relations: int
+) -> tuple[Ids, Ids, npt.NDArray[np.float64]]:
+    """Relations r, relations k and how far k implies r: (E,) each, from bare facts.
+
+    That is the share of the pairs (x, y) joined by k that r joins too, with ``DOUBT`` pairs added
+    that it does not, so that two lucky hits are not certainty. Inverses are among both: if r joins
+    y to x wherever it joins x to y, its inverse implies it. Sorted by r, then k.
+    """
+    heads, relations, tails = with_inverses(triples, num_relations).T
+    keys = heads * num_entities + tails
+    order = np.argsort(keys, kind="stable")
+    same = keys[order[1:]] == keys[order[:-1]]
+    several = np.zeros(len(keys), np.bool_)  # of pairs that only one relation joins there are most
+    several[1:] |= same
+    several[:-1] |= same
+    order = order[several]
+    pairs = np.unique(keys[order], return_inverse=True)[1]
+    shape = (int(pairs.max(initial=-1)) + 1, 2 * num_relations)
+    holds = csr_array((np.ones(len(pairs), np.int64), (pairs, relations[order])), shape=shape)
+    together = (holds.T @ holds).tocoo()
+    implied, implying = (axis.astype(np.int64) for axis in together.coords)
+    worth = (implied != implying) & (together.data >= LEAST_SUPPORT)
+    implied, implying = implied[worth], implying[worth]
+    joined = np.bincount(relations, minlength=2 * num_relations)
+    confidence = together.data[worth] / (joined[implying] + DOUBT)
+    order = np.lexsort((implying, implied))
+    return implied[order], implying[order], confidence[order]
 
 
 def folded_affinities(graph: KnowledgeGraph) -> csr_array:

@@ -7,8 +7,9 @@ import torch
 from hypothesis import given
 
 from ingram.experiments.popularity import Popularity
-from ingram.experiments.rules import DOUBT, LEAST_SUPPORT, Rules
+from ingram.experiments.rules import Rules
 from ingram.graph import with_inverses
+from ingram.relation_graph import DOUBT, LEAST_SUPPORT
 from tests.strategies import graph_of, graphs
 
 

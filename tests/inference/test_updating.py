@@ -30,19 +30,30 @@ def changed(graph, seed, lost, gained, new_relation):
 
 
 def embedded_anew(model, graph, old):
-    """The whole graph, with the states that the relations it shares with the old one had."""
+    """The whole graph, with the states and vectors of the relations it shares with the old one."""
     edges, m, before = model.message_graph(graph), graph.num_relations, old.graph.num_relations
-    source = LabelFeatures(graph, model.config, old.made["seed"], old.made["sizes"])
-    features = source.take(0, old.made["draws"]).to(model.relation_score.weight)
+    features, earlier = (
+        LabelFeatures(g, model.config, old.made["seed"], old.made["sizes"])
+        .take(0, old.made["draws"])
+        .to(model.relation_score.weight)
+        for g in (graph, old.graph)
+    )
+    shared = [
+        (here + inverse * m, old.graph.relations.id(label) + inverse * before)
+        for here, label in enumerate(graph.relations.labels)
+        if label in set(old.graph.relations.labels)
+        for inverse in (0, 1)
+    ]
     with torch.no_grad():
         z = model.relation_states(edges.relations, features.relations)
-        for here, label in enumerate(graph.relations.labels):
-            if label in set(old.graph.relations.labels):
-                there = old.graph.relations.id(label)
-                for inverse in (0, 1):
-                    z[:, here + inverse * m] = old.basis.states[:, there + inverse * before]
+        for here, there in shared:
+            z[:, here] = old.basis.states[:, there]
         h = model.entity_vectors(edges.entities, features, z)
-        kinds = model.relation_vectors(z)
+        kinds = model.relation_vectors(z, features, edges.implications)
+        implied = model.message_graph(old.graph).implications
+        known = model.relation_vectors(old.basis.states, earlier, implied)
+        for here, there in shared:
+            kinds[:, here] = known[:, there]
     return h.transpose(0, 1).flatten(1), kinds.transpose(0, 1).flatten(1)
 
 

@@ -9,7 +9,7 @@ from ingram.models.features import Features, RowFeatures
 from ingram.models.ingram import MessageGraph
 from ingram.relation_graph import relation_edges_by_side
 from tests.strategies import graph_of, random_graph
-from tests.tiny import random_features, random_model, tiny_config
+from tests.tiny import SKETCH, random_features, random_model, tiny_config
 
 GRAPH = random_graph(0, 9, 3, 30)
 
@@ -114,7 +114,7 @@ def test_a_double_model_works_in_double_throughout():
 
 @pytest.mark.parametrize(
     "switch",
-    [{}, {"aggregator": "sum"}, {"self_loop": "learned"}, {"relation_update": False}],
+    [{}, {"aggregator": "sum"}, {"self_loop": "learned"}, {"relation_update": False}, SKETCH],
     ids=str,
 )
 def test_nothing_in_the_model_names_a_device(switch):
@@ -127,15 +127,15 @@ def test_nothing_in_the_model_names_a_device(switch):
     )
     entities, relations = model(edges, features)
     assert entities.device.type == relations.device.type == "meta"
-    assert entities.shape == (2, 9, 4)
-    assert relations.shape == (2, 6, 4)
+    assert entities.shape == (2, 9, config.vector_width)
+    assert relations.shape == (2, 6, config.vector_width)
     (entities.sum() + relations.sum()).backward()
     assert model.relation_input.weight.grad.device.type == "meta"
     assert model.entity_input.weight.grad.device.type == "meta"
 
 
 def test_the_whole_model_compiles_without_a_break():
-    model = random_model(tiny_config())
+    model = random_model(tiny_config(**SKETCH))
     edges, features = model.message_graph(GRAPH), random_features(model, GRAPH)
     compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
     torch.testing.assert_close(compiled(edges, features), model(edges, features))
@@ -229,10 +229,10 @@ def test_draws_beyond_the_memory_budget_are_embedded_in_turns_with_the_same_resu
     model, monkeypatch
 ):
     passes = []
-    original = InGram.entity_vectors
+    original = InGram.entity_blocks
     monkeypatch.setattr(
         InGram,
-        "entity_vectors",
+        "entity_blocks",
         lambda self, edges, x, z: passes.append(len(x.entities)) or original(self, edges, x, z),
     )
     whole = model.embed(GRAPH, draws=5)

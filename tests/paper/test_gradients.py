@@ -40,7 +40,9 @@ def test_gradients_of_the_model_are_the_slopes_of_its_outputs(switch):
     def loss(x, x_hat, *parameters):
         weights = dict(zip(names, parameters, strict=True))
         h, z = torch.func.functional_call(
-            model, weights, (edges, Features(x, x_hat, features.sketches))
+            model,
+            weights,
+            (edges, Features(x, x_hat, features.entity_signs, features.relation_signs)),
         )
         scores = triple_scores(h[0], z[0], triples)
         return margin_loss(scores[:3], scores[3:].view(3, 1), 100.0)

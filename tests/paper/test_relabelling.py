@@ -1,10 +1,11 @@
 """Ids mean nothing: renaming entities or relations permutes the embeddings and nothing else."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from hypothesis import given, settings
 
-from ingram.models.features import Features
 from tests.strategies import graph_of, graphs, seeds
 from tests.tiny import SKETCH, random_features, random_model, tiny_config
 
@@ -27,7 +28,11 @@ def test_renamed_entities_permute_the_entity_vectors_and_leave_the_relations(gra
 
     renamed = graph.triples.copy()
     renamed[:, [0, 2]] = new[renamed[:, [0, 2]]]
-    permuted = Features(features.relations, features.entities[:, old], features.sketches[:, old])
+    permuted = replace(
+        features,
+        entities=features.entities[:, old],
+        entity_signs=features.entity_signs[:, old],
+    )
     new_entities, new_relations = run(model, renamed, n, m, permuted)
     torch.testing.assert_close(new_entities, entities[:, old], **CLOSE)
     torch.testing.assert_close(new_relations, relations, **CLOSE)
@@ -46,7 +51,11 @@ def test_renamed_relations_permute_the_relation_vectors_and_leave_the_entities(g
 
     renamed = graph.triples.copy()
     renamed[:, 1] = new[renamed[:, 1]]
-    permuted = Features(features.relations[:, both], features.entities, features.sketches)
+    permuted = replace(
+        features,
+        relations=features.relations[:, both],
+        relation_signs=features.relation_signs[:, both],
+    )
     new_entities, new_relations = run(model, renamed, n, m, permuted)
     torch.testing.assert_close(new_entities, entities, **CLOSE)
     torch.testing.assert_close(new_relations, relations[:, both], **CLOSE)

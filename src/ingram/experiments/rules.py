@@ -25,10 +25,8 @@ from torch import Tensor
 
 from ingram.answers import GraphScorer
 from ingram.graph import Ids, KnowledgeGraph, with_inverses
+from ingram.relation_graph import DOUBT, LEAST_SUPPORT
 
-DOUBT = 5
-"""Pairs added to a rule's body that it fails on."""
-LEAST_SUPPORT = 2
 MOST_RULES = 100
 """Of a relation: the most confident are kept."""
 PATHS = 10**7

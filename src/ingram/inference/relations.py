@@ -123,11 +123,11 @@ def _mean_vectors(model: InGram, graph: KnowledgeGraph) -> Floats:
     edges = model.message_graph(graph).relations
     source = LabelFeatures(graph, model.config, 0)
     like = model.relation_score.weight
-    total = like.new_zeros(2 * graph.num_relations, model.config.vector_width)
+    total = like.new_zeros(2 * graph.num_relations, model.config.entity_width)
     for start in range(0, DRAWS, TOGETHER):
         features = source.take(start, TOGETHER, np.empty(0, np.int64)).to(like)
         z = model.relation_states(edges, features.relations)
-        total += model.relation_vectors(z).sum(0)
+        total += model.learned_vectors(z).sum(0)
     return (total / DRAWS).double().cpu().numpy()
 
 

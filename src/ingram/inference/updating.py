@@ -19,6 +19,7 @@ from ingram.graph import Ids, KnowledgeGraph
 from ingram.kernels.adjacency import Adjacency, entity_adjacency
 from ingram.models import InGram
 from ingram.models.features import LabelFeatures, facts_about
+from ingram.models.sketches import Implications
 
 Mask = npt.NDArray[np.bool_]
 
@@ -54,13 +55,17 @@ def update(model: InGram, graph: KnowledgeGraph, old: Embeddings) -> Update:
     like, draws, m = model.relation_score.weight, old.made["draws"], graph.num_relations
     entities = like.new_empty(graph.num_entities, draws, model.config.vector_width)
     relations = like.new_empty(2 * m, draws, model.config.vector_width)
+    implied = Implications.none()
+    if model.config.sketch_width and len(known.relations[0]) < m:
+        implied = Implications.of(graph.triples, graph.num_entities, m).to(like.device)
     states = []
     for start, count in model.turns(draws, len(part.nodes)):
         features = source.take(start, count, part.nodes).to(like)
         z = _relation_states(model, graph, features.relations, basis.states[start:][:count], known)
         h = model.entity_vectors(part.edges, features, z)
         entities[part.nodes, start : start + count] = h.transpose(0, 1)
-        relations[:, start : start + count] = model.relation_vectors(z).transpose(0, 1)
+        kinds = model.relation_vectors(z, features, implied)
+        relations[:, start : start + count] = kinds.transpose(0, 1)
         states.append(z)
     kept = ~stale[here]
     entities, relations = entities.flatten(1), relations.flatten(1)

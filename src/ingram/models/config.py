@@ -46,17 +46,17 @@ class ModelConfig(BaseModel):
         "last", description="entity layers that its vector is made of: the paper's last, or all"
     )
     sketch_width: Annotated[int, Field(ge=0, le=100_000)] = Field(
-        0, description="further numbers of a vector, which tell who its neighbours are"
+        0, description="of three further blocks of a vector: its neighbours, roles and links"
     )
     sketch_parts: Count = Field(
-        32, description="parts of a sketch that a relation weighs apart from each other"
+        16, description="parts of a block that a relation weighs apart from each other"
     )
     loops: Loops = Field("any", description=LOOPS)
 
     @property
     def vector_width(self) -> int:
-        """Of what one draw gives of an entity: d-hat, and its sketch."""
-        return self.entity_width + self.sketch_width
+        """Of what one draw gives of an entity: d-hat, and the three blocks of its sketch."""
+        return self.entity_width + 3 * self.sketch_width
 
     @property
     def neighbour_kinds(self) -> int:

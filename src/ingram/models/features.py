@@ -30,13 +30,15 @@ TOGETHER = 2**12
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Random first vectors of S draws. relations: (S, 2m, d); entities: (S, n, d-hat); sketches:
-    (S, n, sketch width) of signs, -1 or 1.
+    """Random first vectors of S draws. relations: (S, 2m, d); entities: (S, n, d-hat).
+
+    Of signs, -1 or 1, for sketches: entity_signs (S, n, W) and relation_signs (S, 2m, W).
     """
 
     relations: Tensor
     entities: Tensor
-    sketches: Tensor
+    entity_signs: Tensor
+    relation_signs: Tensor
 
     @classmethod
     def draw(
@@ -52,27 +54,28 @@ class Features:
         A draw follows the one before it in the generator, so it does not depend on how many are
         made at once.
         """
+        counts = (2 * num_relations, num_entities)
+        widths = (config.relation_width, config.entity_width)
         tables = [
             np.empty((draws, count, width), np.float32)
-            for count, width in (
-                (2 * num_relations, config.relation_width),
-                (num_entities, config.entity_width),
-            )
+            for count, width in zip(counts, widths, strict=True)
         ]
-        signs = np.empty((draws, num_entities, config.sketch_width), np.float32)
+        signs = [np.empty((draws, c, config.sketch_width), np.float32) for c in reversed(counts)]
         for draw in range(draws):
             for table in tables:
                 rng.standard_normal(dtype=np.float32, out=table[draw])
-            if signs.size:
-                bits = np.frombuffer(rng.bytes(-(-signs[draw].size // 8)), np.uint8)
-                signs[draw] = _signs(bits, signs[draw].size).reshape(signs[draw].shape)
+            for table in signs:
+                if some := table[draw].size:  # no bytes are no nothing: the generator moves on
+                    bits = np.frombuffer(rng.bytes(-(-some // 8)), np.uint8)
+                    table[draw] = _signs(bits, some).reshape(table.shape[1:])
         for table in tables:
             table *= np.float32(2 / (table.shape[1] + table.shape[2]) ** 0.5)
-        return cls(*map(torch.from_numpy, (*tables, signs)))
+        return cls(*map(torch.from_numpy, (*tables, *signs)))
 
     def to(self, like: Tensor) -> Features:
         """On the device and with the dtype of ``like``."""
-        return Features(self.relations.to(like), self.entities.to(like), self.sketches.to(like))
+        tables = (self.relations, self.entities, self.entity_signs, self.relation_signs)
+        return Features(*(table.to(like) for table in tables))
 
 
 class FeatureSource(Protocol):
@@ -133,8 +136,11 @@ class LabelFeatures:
             np.stack([_normals(k, word, width, scale) for word in words])
             for k, width, scale in zip(keys, self.widths, self.scales, strict=True)
         ]
-        signs = np.stack([_label_signs(keys[1], word, self.sketch_width) for word in words])
-        return Features(*map(torch.from_numpy, (*tables, signs)))
+        signs = [
+            np.stack([_label_signs(k, word, self.sketch_width) for word in words])
+            for k in reversed(keys)
+        ]
+        return Features(*map(torch.from_numpy, (*tables, *signs)))
 
 
 def relation_keys(graph: KnowledgeGraph) -> Keys:

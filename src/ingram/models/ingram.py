@@ -33,7 +33,7 @@ from ingram.models.features import (
     facts_about,
 )
 from ingram.models.layers import BUDGET, EntityLayer, RelationLayer, glorot_linear
-from ingram.models.sketches import Sketch
+from ingram.models.sketches import Implications, Sketch
 from ingram.relation_graph import relation_edges_by_side, relation_graph_of
 
 DRAWS_BUDGET = 2**30
@@ -62,11 +62,12 @@ class MessageGraph:
     """What the model reads of a graph: edges between entities, edges between relations.
 
     entities: n nodes, kinds in [0, 2m) (and 2m for a learned self-loop); relations: 2m nodes,
-    kinds in [0, B), or [0, 2B) with sides apart.
+    kinds in [0, B), or [0, 2B) with sides apart. Which relations imply which is for sketches.
     """
 
     entities: Adjacency
     relations: Adjacency
+    implications: Implications
 
     @classmethod
     def of(
@@ -86,11 +87,17 @@ class MessageGraph:
         counted = (facts, num_entities, num_relations, config.bins, weights)
         if config.sides == "apart":
             edges = relation_edges_by_side(*counted)
-            return cls(entities, group_by_destination(*edges, 2 * num_relations))
-        return cls(entities, relation_adjacency(relation_graph_of(*counted)))
+            relations = group_by_destination(*edges, 2 * num_relations)
+        else:
+            relations = relation_adjacency(relation_graph_of(*counted))
+        known = Implications.none()
+        if config.sketch_width:
+            known = Implications.of(facts, num_entities, num_relations)
+        return cls(entities, relations, known)
 
     def to(self, device: torch.device) -> MessageGraph:
-        return MessageGraph(self.entities.to(device), self.relations.to(device))
+        edges = (self.entities.to(device), self.relations.to(device))
+        return MessageGraph(*edges, self.implications.to(device))
 
 
 class InGram(Model):
@@ -117,7 +124,8 @@ class InGram(Model):
         Both are wider by the sketch, if there is one.
         """
         z = self.relation_states(graph.relations, features.relations)
-        return self.entity_vectors(graph.entities, features, z), self.relation_vectors(z)
+        entities = self.entity_vectors(graph.entities, features, z)
+        return entities, self.relation_vectors(z, features, graph.implications)
 
     def relation_states(self, edges: Adjacency, features: Tensor) -> Tensor:
         """Section 5.1: relations z (S, 2m, d') from their features (S, 2m, d)."""
@@ -129,7 +137,15 @@ class InGram(Model):
     def entity_vectors(self, edges: Adjacency, features: Features, z: Tensor) -> Tensor:
         """Section 5.2: entities (S, n, d-hat) from their features and relations z (S, 2m, d').
 
-        M-hat takes the last layer, or all of them side by side; block by block, so that they need
+        Wider by the sketch, if there is one.
+        """
+        blocks = list(self.entity_blocks(edges, features, z))
+        return blocks[0] if len(blocks) == 1 else torch.cat(blocks, dim=-1)
+
+    def entity_blocks(self, edges: Adjacency, features: Features, z: Tensor) -> Iterator[Tensor]:
+        """The same in turn, so that all need not be held: M-hat h, and the blocks of the sketch.
+
+        M-hat takes the last layer, or all of them side by side; part by part, so that they need
         not be put together.
         """
         out, hidden = self.entity_output, self.config.entity_hidden
@@ -143,17 +159,23 @@ class InGram(Model):
                 part = nn.functional.linear(h, next(blocks), out.bias if vectors is None else None)
                 vectors = part if vectors is None else vectors + part
         assert vectors is not None
-        if not self.config.sketch_width:
-            return vectors
-        loops = self.config.self_loop == "learned"
-        return torch.cat([vectors, self.sketch(features.sketches, z, edges, loops=loops)], dim=-1)
+        yield vectors
+        if self.config.sketch_width:
+            loops = self.config.self_loop == "learned"
+            signs = (features.entity_signs, features.relation_signs)
+            yield from self.sketch(*signs, z, edges, loops=loops)
 
-    def relation_vectors(self, z: Tensor) -> Tensor:
-        """W-bar M z, as DistMult takes it, and how the relation weighs the parts of a sketch."""
-        vectors: Tensor = self.relation_score(self.relation_output(z))
+    def relation_vectors(self, z: Tensor, features: Features, known: Implications) -> Tensor:
+        """W-bar M z, as DistMult takes it, and how the relation is asked for in a sketch."""
+        vectors = self.learned_vectors(z)
         if not self.config.sketch_width:
             return vectors
-        return torch.cat([vectors, self.sketch.asked(z)], dim=-1)
+        return torch.cat([vectors, *self.sketch.asked(z, features.relation_signs, known)], dim=-1)
+
+    def learned_vectors(self, z: Tensor) -> Tensor:
+        """W-bar M z (S, 2m, d-hat)."""
+        vectors: Tensor = self.relation_score(self.relation_output(z))
+        return vectors
 
     def before_last_relation_layer(
         self, edges: Adjacency, features: Tensor
@@ -203,9 +225,13 @@ class InGram(Model):
         for start, count in self.turns(draws, graph.num_entities):
             drawn = source.take(start, count).to(like)
             z = self.relation_states(edges.relations, drawn.relations)
-            h = self.entity_vectors(edges.entities, drawn, z)
-            entities[:, start : start + count] = h.transpose(0, 1)
-            relations[:, start : start + count] = self.relation_vectors(z).transpose(0, 1)
+            column = 0
+            for block in self.entity_blocks(edges.entities, drawn, z):
+                wide = entities[:, start : start + count, column:]
+                wide[:, :, : block.shape[2]] = block.transpose(0, 1)
+                column += block.shape[2]
+            kinds = self.relation_vectors(z, drawn, edges.implications)
+            relations[:, start : start + count] = kinds.transpose(0, 1)
             states.append(z)
         made = {"model": self.origin.get("id"), "seed": seed, "draws": draws, **source.made}
         basis = None if features == "rows" else Basis(torch.cat(states), facts_about(graph))

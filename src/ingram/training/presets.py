@@ -27,7 +27,7 @@ EMBEDDING = Config(
         sides="apart",
         head_questions="inverse",
         readout="all",
-        sketch_width=256,
+        sketch_width=128,
         loops="stated",
     ),
     training=EmbeddingTraining(
@@ -39,7 +39,7 @@ EMBEDDING = Config(
         averaging=0.99,
         clip_norm=1.0,
     ),
-    evaluation=EmbeddingEvaluation(draws=16),
+    evaluation=EmbeddingEvaluation(draws=8),
     tasks=TaskConfig(cut=True),
 )
 PRESETS: dict[str, Config | QueryConfig] = {
@@ -55,12 +55,9 @@ PRESETS: dict[str, Config | QueryConfig] = {
     ),
     "pretrain-embedding": EMBEDDING.with_settings(
         {
-            "model.readout": "last",
-            "model.sketch_width": 0,
             "training.epochs": 4_000,
             "training.learning_rate": 1e-3,
             "training.keep": "last",
-            "evaluation.draws": 8,
         }
     ),
 }
@@ -69,7 +66,7 @@ of the graph, averages over draws, and recovers from a collapse. ``paper`` follo
 defaults and protocol: one draw, tested with the weights and draw chosen on validation.
 ``ingram-q`` is the query-conditioned model; ``pretrain`` the same over many graphs, without
 maxima, large tasks and power, which gain nothing there; ``pretrain-embedding`` the other over
-many, as the weights that ship were made: of the last layer, without sketches."""
+many."""
 
 
 def preset_config(name: str, settings: dict[str, Any]) -> Config | QueryConfig:
