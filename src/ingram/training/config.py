@@ -71,7 +71,7 @@ class EmbeddingTraining(TrainingConfig):
     margin: Positive = Field(2.0, description="margin: between a true and a false triple's score")
     negatives: Count = Field(10, description="margin: false triples for each true one")
     queries: Annotated[int, Field(ge=2, le=100_000)] = Field(
-        4_096, description="cross-entropy: questions a step, at most; half as many triples"
+        2_048, description="cross-entropy: questions a step, at most; half as many triples"
     )
     draws: Annotated[int, Field(ge=1, le=1_000)] = Field(
         1, description="random feature sets embedded together in a step"
