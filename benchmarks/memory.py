@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -22,6 +22,7 @@ from ingram.answers import KnownAnswers
 from ingram.evaluation.ranking import rank, ranking_bytes
 from ingram.graph import Dataset
 from ingram.memory import OVERHEAD
+from ingram.models.config import ModelConfig
 from ingram.models.ingram import InGram, embedding_bytes
 from ingram.models.ingram_q import InGramQ, scorer_bytes
 from ingram.training import preset_config, train
@@ -39,8 +40,9 @@ TASKS: dict[str, dict[str, Any]] = {
     "train default": LARGEST,
     "train ingram-q": LARGEST,
     "train ingram-q, whole graph": {"tasks.cut": False},
-    "embed, 1 draw": {},
-    "embed, 8 draws": {},
+    "embed paper, 1 draw": {},
+    "embed paper, 8 draws": {},
+    "embed default, 8 draws": {},
     "rank ingram-q": {},
 }
 SHAPES = {**SIZES, "50,000 entities": (50_000, 500, 500_000)}
@@ -105,13 +107,14 @@ def run(task: str, dataset: Dataset) -> int:
         with tempfile.TemporaryDirectory() as folder:
             train(dataset, config, RunDirectory(Path(folder) / "run"))
         return training_need(config, [dataset.train], [dataset])[0]
-    if verb == "embed,":
-        draws = int(rest.split()[0])
-        InGram(seed=0).embed(graph, draws=draws)
-        return embedding_bytes(InGram.Config(), graph, draws)
-    model = InGramQ(preset_config("ingram-q", {}).model, seed=0)
-    rank(model.scorer(graph), dataset.valid, KnownAnswers.of(dataset), graph.num_entities)
-    return scorer_bytes(model.config, graph) + ranking_bytes(graph.num_triples)
+    if verb == "embed":
+        preset, _, draws = rest.removesuffix("s").removesuffix(" draw").partition(", ")
+        model = InGram(cast("ModelConfig", preset_config(preset, {}).model), seed=0)
+        model.embed(graph, draws=int(draws))
+        return embedding_bytes(model.config, graph, int(draws))
+    ranker = InGramQ(preset_config("ingram-q", {}).model, seed=0)
+    rank(ranker.scorer(graph), dataset.valid, KnownAnswers.of(dataset), graph.num_entities)
+    return scorer_bytes(ranker.config, graph) + ranking_bytes(graph.num_triples)
 
 
 def main() -> None:

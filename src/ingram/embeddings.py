@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ingram.answers import GraphScorer
-from ingram.answers.batches import refuse_diverged
+from ingram.answers.batches import all_finite, refuse_diverged
 from ingram.answers.loops import LOWEST, with_own
 from ingram.errors import DivergedError, EmbeddingsError
 from ingram.graph import Ids, KnowledgeGraph
@@ -54,7 +54,7 @@ class Embeddings(GraphScorer):
     def __post_init__(self) -> None:
         tables = {"entity": self.entities, "relation": self.relations, "inverse": self.inverses}
         for name, vectors in tables.items():
-            if vectors is not None and not vectors.isfinite().all():
+            if vectors is not None and not all_finite(vectors):
                 raise DivergedError(
                     f"{name} vectors hold NaN or infinity; a NaN would rank every answer first"
                 )
@@ -118,9 +118,7 @@ class Embeddings(GraphScorer):
     def score(self, triples: Ids) -> Tensor:
         """(T,) scores of triples (T, 3)."""
         ids = torch.from_numpy(np.array(triples))
-        scores = triple_scores(self.entities, self.relations, ids)
-        scores[self.loopless[ids[:, 1]] & (ids[:, 0] == ids[:, 2])] = LOWEST
-        return scores
+        return self.lower_loop_triples(triple_scores(self.entities, self.relations, ids), triples)
 
     def candidate_scores(self, anchors: Tensor, relations: Tensor, side: str) -> Tensor:
         """(Q, n): every entity as the answer."""

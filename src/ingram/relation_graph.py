@@ -129,7 +129,7 @@ def affinities(
     return csr_array((values, cols, pointers), (count, count))
 
 
-def implications(
+def implied_relations(
     triples: Ids, num_entities: int, num_relations: int
 ) -> tuple[Ids, Ids, npt.NDArray[np.float64]]:
     """Relations r, relations k and how far k implies r: (E,) each, from bare facts.
@@ -141,14 +141,15 @@ def implications(
     heads, relations, tails = with_inverses(triples, num_relations).T
     keys = heads * num_entities + tails
     order = np.argsort(keys, kind="stable")
-    same = keys[order[1:]] == keys[order[:-1]]
+    keys = keys[order]
+    same = keys[1:] == keys[:-1]
     several = np.zeros(len(keys), np.bool_)  # of pairs that only one relation joins there are most
     several[1:] |= same
     several[:-1] |= same
-    order = order[several]
-    pairs = np.unique(keys[order], return_inverse=True)[1]
-    shape = (int(pairs.max(initial=-1)) + 1, 2 * num_relations)
-    holds = csr_array((np.ones(len(pairs), np.int64), (pairs, relations[order])), shape=shape)
+    joining, keys = relations[order[several]], keys[several]
+    pairs = np.cumsum(np.diff(keys, prepend=-1) > 0) - 1
+    shape = (int(pairs[-1]) + 1 if len(pairs) else 0, 2 * num_relations)
+    holds = csr_array((np.ones(len(pairs), np.int64), (pairs, joining)), shape=shape)
     together = (holds.T @ holds).tocoo()
     implied, implying = (axis.astype(np.int64) for axis in together.coords)
     worth = (implied != implying) & (together.data >= LEAST_SUPPORT)

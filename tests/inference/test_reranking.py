@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingram.answers import GraphScorer
+from ingram.answers.loops import LOWEST
 from ingram.errors import ConfigError, DivergedError
 from ingram.inference.reranking import Reranked
 from tests.strategies import graph_of, random_graph
@@ -109,3 +110,15 @@ def test_a_diverged_model_of_the_two_is_refused(which):
 def test_no_candidates_are_refused():
     with pytest.raises(ConfigError, match="want at least one candidate to rank anew, got 0"):
         Reranked(Fixed([1.0]), Fixed([1.0]), 0)
+
+
+def test_a_loop_that_either_model_rules_out_scores_lowest_as_a_triple_too():
+    graph = graph_of([(0, 0, 1), (1, 1, 2), (2, 1, 2)], 3, 2)  # of relation 1 there is a loop
+    stated = random_model(tiny_config(loops="stated")).embed(graph)
+    both = Reranked(stated, random_query_model().scorer(graph), 2)
+    one = torch.tensor([1])
+    for relation, ruled_out in ((0, True), (1, False)):
+        table = both.candidate_scores(one, torch.tensor([relation]), "tail")
+        loop = both.score(np.array([[1, relation, 1]])).item()
+        assert (loop == LOWEST) == ruled_out == (table[0, 1].item() == LOWEST)
+        assert both.relation_scores(one, one)[0, relation].item() == loop

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from ingram.models import InGram
 from ingram.models.features import Features, LabelFeatures, RowFeatures
-from ingram.relation_graph import implications
+from ingram.relation_graph import implied_relations
 from tests import oracle
 from tests.strategies import graph_of, graphs, seeds
 from tests.tiny import SKETCH, random_features, random_model, tiny_config, weights_of
@@ -81,7 +81,7 @@ def test_a_sketch_is_as_by_hand(self_loop, graph, seed):
 
 @given(graph=graphs(max_entities=5))
 def test_implications_are_as_by_hand(graph):
-    found = implications(graph.triples, graph.num_entities, graph.num_relations)
+    found = implied_relations(graph.triples, graph.num_entities, graph.num_relations)
     rows = [(int(r), int(k)) for r, k in zip(*found[:2], strict=True)]
     assert rows == sorted(rows)
     wanted = confidences_by_hand(graph)
@@ -92,7 +92,7 @@ def test_of_seven_pairs_a_relation_joins_six_both_ways():
     """Relation 0 joins 0-1, 2-3, 4-5 in both directions and 6 to 7 in one: 6 of 7 and 5 doubts."""
     both = [(0, 0, 1), (1, 0, 0), (2, 0, 3), (3, 0, 2), (4, 0, 5), (5, 0, 4)]
     graph = graph_of([*both, (6, 0, 7)], 8, 1)
-    implied, implying, confidence = implications(graph.triples, 8, 1)
+    implied, implying, confidence = implied_relations(graph.triples, 8, 1)
     assert (implied.tolist(), implying.tolist()) == ([0, 1], [1, 0])
     assert confidence.tolist() == [6 / 12, 6 / 12]
 
@@ -120,14 +120,14 @@ def counted(model, graph, draws=64):
     return torch.einsum("abd,rbd,vbd->barv", blocks[0], blocks[1], blocks[0]).numpy() / draws
 
 
-def plain_model():
-    """As it starts, but for the first block, which the first weights of all others are random."""
-    config = tiny_config(sketch_width=256, sketch_parts=1, head_questions="inverse")
+def plain_model(parts=1):
+    """As a run begins, but for the gates and queries of neighbours, which are drawn: they are 1."""
+    config = tiny_config(sketch_width=256, sketch_parts=parts, head_questions="inverse")
     model = InGram(config, seed=0)
     with torch.no_grad():
         for linear in (model.sketch.gate, model.sketch.query):
-            linear.weight[0] = 0
-            linear.bias[0] = 1
+            linear.weight[:parts] = 0
+            linear.bias[:parts] = 1
     return model
 
 
@@ -140,10 +140,11 @@ def test_many_draws_tell_a_neighbour_from_the_others():
         assert products[one, 0, other] == pytest.approx(0, abs=0.05)
 
 
-def test_a_model_that_learned_nothing_yet_counts_roles():
+@pytest.mark.parametrize("parts", [1, 16])
+def test_a_model_that_learned_nothing_yet_counts_roles(parts):
     """Entity 3 is the tail of relation 0 four times and of relation 1 once: 4 / sqrt(5)."""
     facts = [*((x, 0, 3) for x in (0, 1, 2, 4)), (5, 1, 3), (5, 0, 6)]
-    products = counted(plain_model(), graph_of(facts, 8, 2))[1]
+    products = counted(plain_model(parts), graph_of(facts, 8, 2))[1]
     lone = 7  # it has no role, so that the other's alone count
     roles = products[lone]
     assert roles[0, 3] - roles[0, lone] == pytest.approx(4 / 5**0.5, abs=0.2)
@@ -153,17 +154,27 @@ def test_a_model_that_learned_nothing_yet_counts_roles():
     assert roles[2, 0] - roles[2, lone] == pytest.approx(1, abs=0.2)  # the inverse's tail: a head
 
 
-def test_a_model_that_learned_nothing_yet_finds_what_is_implied():
+@pytest.mark.parametrize("parts", [1, 16])
+def test_a_model_that_learned_nothing_yet_finds_what_is_implied(parts):
     """Of 12 pairs that relation 0 joins, 11 are joined both ways; so the twelfth should be."""
     both = [(2 * i, 2 * i + 1) for i in range(11)]
     facts = [t for x, y in both for t in ((x, 0, y), (y, 0, x))]
-    products = counted(plain_model(), graph_of([*facts, (22, 0, 23), (24, 1, 25)], 26, 2))[2]
+    graph = graph_of([*facts, (22, 0, 23), (24, 1, 25)], 26, 2)
+    products = counted(plain_model(parts), graph)[2] / parts
     confidence = 22 / (23 + 5)
     answers = products[23, 0]  # whom does 23 stand in relation 0 to?
     assert answers[22] == pytest.approx(confidence, abs=0.15)
     others = np.delete(answers, [22, 23])
     assert np.abs(others).max() < 0.25
     assert np.abs(products[25, 1]).max() == 0  # nothing implies relation 1
+
+
+def test_what_is_implied_is_found_in_either_direction():
+    """Relation 1 implies relation 0, and joins 22 to 23: DistMult cannot tell from which side."""
+    facts = [t for i in range(11) for t in ((2 * i, 0, 2 * i + 1), (2 * i, 1, 2 * i + 1))]
+    products = counted(plain_model(), graph_of([*facts, (22, 1, 23)], 24, 2))[2]
+    for one, other in ((22, 23), (23, 22)):
+        assert products[one, 0, other] == pytest.approx(11 / (12 + 5), abs=0.15)
 
 
 @pytest.mark.parametrize("source", [LabelFeatures, RowFeatures])

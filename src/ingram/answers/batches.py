@@ -39,9 +39,13 @@ def scored_batches(
 
 def refuse_diverged(scores: Tensor) -> None:
     """Raise an error if there is a NaN or infinity among the scores."""
-    # One pass, and NaN is passed on.
-    if scores.numel() and not torch.stack(scores.aminmax()).isfinite().all():
+    if not all_finite(scores):
         raise DivergedError(
             "scores hold NaN or infinity; a NaN would rank every answer first. Train anew, with a "
             "lower training.learning_rate"
         )
+
+
+def all_finite(numbers: Tensor) -> bool:
+    """Whether none is NaN, which extremes pass on, or infinite. One pass, and no copy."""
+    return not numbers.numel() or bool(torch.stack(numbers.aminmax()).isfinite().all())

@@ -96,6 +96,12 @@ class GraphScorer(ABC):
         scores[rows, anchors.cpu().long()[rows]] = to
         return scores
 
+    def lower_loop_triples(self, scores: Tensor, triples: Ids) -> Tensor:
+        """The same of triples (T, 3) and their scores (T,)."""
+        heads, relations, tails = triples.T
+        scores[torch.from_numpy(self.loopless.numpy()[relations] & (heads == tails))] = LOWEST
+        return scores
+
     def calibrated(self, calibration: Calibration | None) -> Self:
         """The same scorer with probabilities, or without."""
         other = copy.copy(self)

@@ -135,7 +135,7 @@ def _add_parts(gains: Tensor, edges: Adjacency, layer: Messages, gradient: Tenso
     degrees = edges.pointers.diff()
     every = torch.arange(edges.num_nodes, device=degrees.device)
     node = every.repeat_interleave(degrees, output_size=edges.num_edges)
-    scaled = of_sums * degrees.clamp(min=1).to(gradient).rsqrt().unsqueeze(-1)
+    scaled = of_sums * edges.degree_scale(gradient).unsqueeze(-1)
     for begin in range(0, edges.num_edges, EDGES):
         some = slice(begin, begin + EDGES)
         sources, kinds = edges.sources[some].long(), edges.kinds[some].long()

@@ -45,4 +45,4 @@ class Reranked(GraphScorer):
 
     def score(self, triples: Ids) -> Tensor:
         """(T,): the ranker's own, since nothing is left to propose."""
-        return self.ranker.score(triples)
+        return self.lower_loop_triples(self.ranker.score(triples), triples)

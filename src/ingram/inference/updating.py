@@ -19,6 +19,7 @@ from ingram.graph import Ids, KnowledgeGraph
 from ingram.kernels.adjacency import Adjacency, entity_adjacency
 from ingram.models import InGram
 from ingram.models.features import LabelFeatures, facts_about
+from ingram.models.ingram import MessageGraph
 from ingram.models.sketches import Implications
 
 Mask = npt.NDArray[np.bool_]
@@ -55,13 +56,12 @@ def update(model: InGram, graph: KnowledgeGraph, old: Embeddings) -> Update:
     like, draws, m = model.relation_score.weight, old.made["draws"], graph.num_relations
     entities = like.new_empty(graph.num_entities, draws, model.config.vector_width)
     relations = like.new_empty(2 * m, draws, model.config.vector_width)
-    implied = Implications.none()
-    if model.config.sketch_width and len(known.relations[0]) < m:
-        implied = Implications.of(graph.triples, graph.num_entities, m).to(like.device)
+    edges = model.message_graph(graph) if len(known.relations[0]) < m else None
+    implied = Implications.none().to(like.device) if edges is None else edges.implications
     states = []
     for start, count in model.turns(draws, len(part.nodes)):
         features = source.take(start, count, part.nodes).to(like)
-        z = _relation_states(model, graph, features.relations, basis.states[start:][:count], known)
+        z = _relation_states(model, edges, features.relations, basis.states[start:][:count], known)
         h = model.entity_vectors(part.edges, features, z)
         entities[part.nodes, start : start + count] = h.transpose(0, 1)
         kinds = model.relation_vectors(z, features, implied)
@@ -130,15 +130,15 @@ class _Part:
 
 
 def _relation_states(
-    model: InGram, graph: KnowledgeGraph, features: Tensor, old: Tensor, known: Matched
+    model: InGram, edges: MessageGraph | None, features: Tensor, old: Tensor, known: Matched
 ) -> Tensor:
-    """(S, 2m, d'): the old ones; those of new relations from the relation graph as it is now."""
-    m, before = graph.num_relations, old.shape[1] // 2
+    """(S, 2m, d'): the old ones; those of new relations, if any, from the graph's ``edges`` now."""
+    m, before = features.shape[1] // 2, old.shape[1] // 2
     here, there = known.relations
-    if len(here) < m:
-        z = model.relation_states(model.message_graph(graph).relations, features)
-    else:
+    if edges is None:
         z = features.new_empty(len(features), 2 * m, old.shape[2])
+    else:
+        z = model.relation_states(edges.relations, features)
     for inverse in (0, 1):
         z[:, here + inverse * m] = old[:, there + inverse * before].to(z)
     return z

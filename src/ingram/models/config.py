@@ -12,6 +12,8 @@ Loops = Literal["any", "stated"]
 LOOPS = "stated: an entity answers about itself only where the relation has such a fact"
 SIDES = 2
 """Ways in which relations are near: they share heads, or tails."""
+SKETCH_BLOCKS = 3
+"""What a sketch tells: neighbours, roles, links."""
 
 
 class ModelConfig(BaseModel):
@@ -56,7 +58,7 @@ class ModelConfig(BaseModel):
     @property
     def vector_width(self) -> int:
         """Of what one draw gives of an entity: d-hat, and the three blocks of its sketch."""
-        return self.entity_width + 3 * self.sketch_width
+        return self.entity_width + SKETCH_BLOCKS * self.sketch_width
 
     @property
     def neighbour_kinds(self) -> int:

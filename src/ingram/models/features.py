@@ -65,7 +65,7 @@ class Features:
             for table in tables:
                 rng.standard_normal(dtype=np.float32, out=table[draw])
             for table in signs:
-                if some := table[draw].size:  # no bytes are no nothing: the generator moves on
+                if some := table[draw].size:  # rng.bytes(0) would still draw a word
                     bits = np.frombuffer(rng.bytes(-(-some // 8)), np.uint8)
                     table[draw] = _signs(bits, some).reshape(table.shape[1:])
         for table in tables:

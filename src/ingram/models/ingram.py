@@ -90,10 +90,10 @@ class MessageGraph:
             relations = group_by_destination(*edges, 2 * num_relations)
         else:
             relations = relation_adjacency(relation_graph_of(*counted))
-        known = Implications.none()
+        implications = Implications.none()
         if config.sketch_width:
-            known = Implications.of(facts, num_entities, num_relations)
-        return cls(entities, relations, known)
+            implications = Implications.of(facts, num_entities, num_relations)
+        return cls(entities, relations, implications)
 
     def to(self, device: torch.device) -> MessageGraph:
         edges = (self.entities.to(device), self.relations.to(device))
@@ -165,12 +165,12 @@ class InGram(Model):
             signs = (features.entity_signs, features.relation_signs)
             yield from self.sketch(*signs, z, edges, loops=loops)
 
-    def relation_vectors(self, z: Tensor, features: Features, known: Implications) -> Tensor:
+    def relation_vectors(self, z: Tensor, features: Features, implied: Implications) -> Tensor:
         """W-bar M z, as DistMult takes it, and how the relation is asked for in a sketch."""
         vectors = self.learned_vectors(z)
         if not self.config.sketch_width:
             return vectors
-        return torch.cat([vectors, *self.sketch.asked(z, features.relation_signs, known)], dim=-1)
+        return torch.cat([vectors, *self.sketch.asked(z, features.relation_signs, implied)], dim=-1)
 
     def learned_vectors(self, z: Tensor) -> Tensor:
         """W-bar M z (S, 2m, d-hat)."""

@@ -11,8 +11,8 @@ gets three further blocks. For facts (x, k, v) into v, each block times its own 
 and asked with the block's own query(z_r) besides. Signs of different entities and relations cancel,
 equal ones add up. So DistMult counts, up to noise that shrinks with the width and the draws: in the
 first block whether two entities are neighbours and which neighbours they share; in the second how
-often an entity stands in the asked role; in the third whether the two are joined by a relation k
-that the facts show to imply r.
+often an entity stands in the asked role; in the third whether the two are joined, in whichever
+direction (DistMult takes both alike), by a relation k that the facts show to imply r.
 
 Gates and queries have a number for each part of a block.
 """
@@ -22,17 +22,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from ingram.graph import Ids
 from ingram.kernels.adjacency import Adjacency
 from ingram.kernels.edge_messages import edge_messages
+from ingram.models.config import SKETCH_BLOCKS
 from ingram.models.layers import glorot_linear
-from ingram.relation_graph import implications
-
-BLOCKS = 3
+from ingram.relation_graph import implied_relations
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +44,13 @@ class Implications:
     @classmethod
     def of(cls, facts: Ids, num_entities: int, num_relations: int) -> Implications:
         """From facts (T, 3) without inverses."""
-        found = implications(facts, num_entities, num_relations)
+        found = implied_relations(facts, num_entities, num_relations)
         return cls(*map(torch.from_numpy, found))
 
     @classmethod
     def none(cls) -> Implications:
-        return cls(*map(torch.from_numpy, (*np.empty((2, 0), np.int64), np.empty(0))))
+        nobody = torch.empty(0, dtype=torch.long)
+        return cls(nobody, nobody, torch.empty(0))
 
     def to(self, device: torch.device) -> Implications:
         tensors = (self.implied, self.implying, self.confidence)
@@ -71,7 +70,7 @@ class Sketch(nn.Module):
         self.each = width // parts
         self.gate = _weights(relation_hidden, parts)
         self.query = _weights(relation_hidden, parts)
-        self.own = nn.Parameter(torch.ones(BLOCKS))
+        self.own = nn.Parameter(torch.ones(SKETCH_BLOCKS))
 
     def forward(
         self, signs: Tensor, codes: Tensor, z: Tensor, edges: Adjacency, *, loops: bool
@@ -96,20 +95,23 @@ class Sketch(nn.Module):
         heard = edge_messages(sources, gates, draws, scale, edges)
         return torch.addcmul(heard, sources, own, value=one)
 
-    def asked(self, z: Tensor, codes: Tensor, known: Implications) -> list[Tensor]:
+    def asked(self, z: Tensor, codes: Tensor, implications: Implications) -> list[Tensor]:
         """The blocks, (S, 2m, W) each, of relations that are asked for."""
         neighbours, roles, links = self._spread(self.query(z))
-        return [neighbours, roles * codes, links * known.summed(codes)]
+        return [neighbours, roles * codes, links * implications.summed(codes)]
 
     def _spread(self, parts: Tensor) -> tuple[Tensor, ...]:
-        return parts.repeat_interleave(self.each, dim=-1).chunk(BLOCKS, dim=-1)
+        return parts.repeat_interleave(self.each, dim=-1).chunk(SKETCH_BLOCKS, dim=-1)
 
 
 def _weights(relation_hidden: int, parts: int) -> nn.Linear:
-    """A number for each part of each block. What is counted counts as it is, to begin with."""
-    linear = glorot_linear(relation_hidden, BLOCKS * parts)
+    """A number for each part of each block; of roles and links the same for all, to begin with.
+
+    Then a role counts as often as an entity has it, and what is surely implied, ``parts``.
+    """
+    linear = glorot_linear(relation_hidden, SKETCH_BLOCKS * parts)
     if not linear.weight.is_meta:
         linear.weight.data[parts:] = 0
-        linear.bias.data[parts : 2 * parts] = parts**-0.5  # all parts together: 1
+        linear.bias.data[parts : 2 * parts] = parts**-0.5  # times the other's: 1 in all
         linear.bias.data[2 * parts :] = 1
     return linear

@@ -201,7 +201,8 @@ class Config(RunConfig):
         of_other = ["queries"] if objective == "margin" else ["margin", "negatives"]
         found = {f"training.{name}": f"training.objective={objective}" for name in of_other}
         if model.aggregator != "attention":
-            found["model.bins"] = f"model.aggregator={model.aggregator}"
+            idle: tuple[str, ...] = ("bins", "relation_heads", "entity_heads")
+            found |= {f"model.{name}": f"model.aggregator={model.aggregator}" for name in idle}
         if not model.relation_update:
             idle = ("relation_layers", "relation_heads", "bins", "sides")
             found |= {f"model.{name}": "model.relation_update=false" for name in idle}

@@ -45,7 +45,7 @@ def training_need(
         elif config.training.objective == "cross-entropy":
             remedy = f"lower training.queries or tasks.entities, or {remedy}"
     elif validation >= weights and isinstance(config, Config):
-        remedy = "lower evaluation.draws or model.entity_hidden"
+        remedy = "lower evaluation.draws, model.sketch_width or model.entity_hidden"
     return weights + max(epoch, validation), remedy
 
 
