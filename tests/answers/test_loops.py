@@ -15,7 +15,7 @@ from ingram.inference.answer_sample import sample_answers
 from ingram.inference.calibrating import fit
 from ingram.inference.drift import drift
 from ingram.inference.explaining import explain
-from ingram.inference.reranking import Reranked
+from ingram.inference.together import Reranked
 from tests.strategies import graph_of, random_graph, seeds
 from tests.tiny import random_model, random_query_model, tiny_config, tiny_query_model_config
 

@@ -8,7 +8,7 @@ import torch
 from tests.verbs import ingram, user_error, write_dataset
 
 from ingram.inference.applying import apply_run
-from ingram.inference.reranking import Reranked
+from ingram.inference.together import Added, Reranked
 from ingram.io.reading import read_graph
 from ingram.models import InGramQ, load_model
 from ingram.training.checkpoints import RunDirectory
@@ -105,6 +105,32 @@ def test_predict_ranks_the_best_of_one_run_anew_with_another(run, vectors, data)
     assert [row["tail"] for row in found[4:]] == alone["tail"][4:].to_list()
 
 
+def test_predict_and_evaluate_add_the_scores_of_another_run(run, vectors, data):
+    graph = read_graph(data / "b/v1/msg.txt")
+    asked = ["--head", "i3", "--relation", "new", "-k", 30, "--json"]
+    both = Added(apply_run(run, graph), apply_run(vectors, graph), 2.5)
+    found = json.loads(
+        ingram(
+            "predict", run, data / "b/v1/msg.txt", *asked, "--with", vectors, "--with-weight", 2.5
+        )
+    )
+    wanted = both.predict(head="i3", relation="new", k=30)
+    assert [row["tail"] for row in found] == wanted["tail"].to_list()
+    assert [row["score"] for row in found] == pytest.approx(wanted["score"].to_list(), rel=1e-4)
+    alone = json.loads(ingram("predict", run, data / "b/v1/msg.txt", *asked))
+    assert [row["score"] for row in found] != [row["score"] for row in alone]
+
+    given = ["evaluate", run, data / "b/v1", "--json"]
+    plain, little, much = (
+        json.loads(ingram(*given, *more))["mr"]
+        for more in ([], ["--with", vectors, "--with-weight", 1e-12], ["--with", vectors])
+    )
+    assert plain == little
+    assert plain != much
+    title = ingram("evaluate", run, data / "b/v1", "--with", vectors)
+    assert f"with {vectors}"[:20] in " ".join(title.split())
+
+
 def test_train_on_several_datasets_validates_on_all(data: Path, tmp_path: Path):
     ingram("train", data / "a/v1", data / "b/v1", "-o", tmp_path / "run", "--preset", "ingram-q",
            "--epochs", 2, *SMALL, *QUICK)  # fmt: skip
@@ -167,6 +193,15 @@ def test_the_command_that_goes_on_can_be_pasted_into_a_shell(data: Path, tmp_pat
         ("predict {run} {data}/a/v1 --head i0 --relation r --seed 2", "draws no random features"),
         ("predict {run} {data}/a/v1 --head i0 --relation r --rerank 3", "belong together"),
         ("predict {run} {data}/a/v1 --head i0 --relation r --ranker {run}", "belong together"),
+        ("predict {run} {data}/a/v1 --head i0 --relation r --with-weight 2", "give both"),
+        ("evaluate {run} {data}/a/v1 --with-weight 2", "give both"),
+        ("evaluate {run} {data}/a/v1 --with {run} --with-weight 0", "want a weight above 0"),
+        ("evaluate {run} {data}/a/v1 --with {run} --save", "leave out --with"),
+        (
+            "predict {run} {data}/a/v1 --head i0 --relation r --rerank 3 --ranker {run} "
+            "--with {run}",
+            "give one of them",
+        ),
         ("train {data}/a/v1 -o {tmp}/x --from {run} --set model.bins=3", "weights decide"),
         ("train {data}/a/v1 -o {tmp}/x --from {run} --preset paper", "are of ingram-q, but preset"),
         ("train {data}/a/v1 -o {tmp}/x --from {tmp}", "model.safetensors: no such file"),

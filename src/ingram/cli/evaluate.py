@@ -9,7 +9,18 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from ingram.cli.options import AllowLeaks, Data, Draws, Json, Run, Threads, use_threads
+from ingram.cli.options import (
+    AllowLeaks,
+    Data,
+    Draws,
+    Json,
+    Run,
+    Threads,
+    With,
+    WithWeight,
+    use_threads,
+    weight_beside,
+)
 from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import console, describe, metrics_table, name_known, note, print_json
 from ingram.cli.soundness import insist_on_sound
@@ -19,7 +30,7 @@ from ingram.evaluation import TIES, metrics
 from ingram.experiments.report import write_report
 from ingram.experiments.saved import Protocol, save_test, weights_id
 from ingram.graph import Dataset
-from ingram.inference.testing import document, rank_split
+from ingram.inference.testing import Beside, document, rank_split
 from ingram.io.options import ReadOptions
 from ingram.models import load_model
 from ingram.models.shipped import FOLDER, run_path
@@ -34,6 +45,8 @@ def evaluate_command(
     data: Data,
     reading: ReadOptions,
     split: Annotated[str, typer.Option(help="[bold]test[/] or [bold]valid[/].")] = "test",
+    beside: With = None,
+    with_weight: WithWeight = None,
     draws: Draws = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Of fresh features; by default, the run's protocol.")
@@ -76,12 +89,19 @@ def evaluate_command(
             "--by": by,
             "--hits": hits,
             "--ties": ties != config.evaluation.ties,
+            "--with": beside,
         }
         _insist_on_plain(run, [name for name, given in odd.items() if given])
+    added, other = weight_beside(beside, with_weight), None
+    if beside is not None:
+        path = run_path(beside)
+        other = Beside(load_model(path), RunDirectory(path).config(), added)
     dataset = open_dataset(data, seed=config.training.seed, options=reading)
     insist_on_sound(dataset, allow_leaks=allow_leaks)
     started = time.perf_counter()
-    result = rank_split(load_model(run), dataset, split, config=config, draws=draws, seed=seed)
+    result = rank_split(
+        load_model(run), dataset, split, config=config, draws=draws, seed=seed, beside=other
+    )
     seconds = time.perf_counter() - started
     k = tuple(hits or (1, 3, 10))
     tables = {"both": metrics(result.ranks, ties=ties, hits=k)}
@@ -98,6 +118,8 @@ def evaluate_command(
     if result.draws is not None:
         times = "draw" if result.draws == 1 else "draws"
         title += f", {result.draws} {result.features} {times}"
+    if beside is not None:
+        title += f", with {beside}"
     console.print(metrics_table(title, tables.pop("both"), labels=0))
     for name, table in tables.items():
         console.print(metrics_table(f"by {name}", table, labels=1))

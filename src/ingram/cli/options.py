@@ -10,6 +10,7 @@ import torch
 import typer
 
 from ingram.errors import ConfigError
+from ingram.inference.together import WEIGHT
 from ingram.models.shipped import ZERO_SHOT
 
 Data = Annotated[
@@ -98,6 +99,20 @@ FeatureSeed = Annotated[
     int | None, typer.Option(min=0, help="Of the random features of an embedding run; 0.")
 ]
 
+With = Annotated[
+    Path | None,
+    typer.Option(
+        "--with",
+        help="Another run whose scores are added, such as [bold]zero-shot-embedding[/] beside one "
+        "of ingram-q: slower to begin with, and better.",
+        metavar="RUN",
+    ),
+]
+WithWeight = Annotated[
+    float | None,
+    typer.Option(help=f"How much the scores of --with count; {WEIGHT}.", metavar="W"),
+]
+
 Html = Annotated[Path | None, typer.Option(help="Write a page with picture and tables.")]
 Svg = Annotated[Path | None, typer.Option("--svg", help="Write the picture alone.")]
 
@@ -135,6 +150,13 @@ def run_graph_and_triple(words: list[str]) -> tuple[Path, Path, str, str, str]:
 def run_and_graphs(first: Path, rest: list[Path]) -> tuple[Path, list[Path]]:
     """The same with several graphs after the run."""
     return (first, rest) if rest else (Path(ZERO_SHOT), [first])
+
+
+def weight_beside(other: Path | None, weight: float | None) -> float:
+    """How much the scores of --with count; refused without it."""
+    if other is None and weight is not None:
+        raise ConfigError("--with-weight W is of what --with RUN adds; give both")
+    return WEIGHT if weight is None else weight
 
 
 def use_threads(threads: int | None) -> None:

@@ -16,15 +16,18 @@ from ingram.cli.options import (
     Json,
     RunOrGraph,
     Threads,
+    With,
+    WithWeight,
     run_and_graph,
     use_threads,
+    weight_beside,
 )
 from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import answers_table, console, print_json, progress_bar, written
 from ingram.datasets import open_graph
 from ingram.errors import ConfigError
 from ingram.inference.applying import apply_run
-from ingram.inference.reranking import Reranked
+from ingram.inference.together import Added, Reranked
 from ingram.io.options import ReadOptions
 from ingram.io.reading import read_labels, read_queries
 from ingram.io.tables import write_tables
@@ -86,6 +89,8 @@ def predict_command(
     ranker: Annotated[
         Path | None, typer.Option(help="The run that ranks anew, such as one of ingram-q.")
     ] = None,
+    beside: With = None,
+    with_weight: WithWeight = None,
     draws: Draws = None,
     seed: FeatureSeed = None,
     threads: Threads = None,
@@ -105,6 +110,9 @@ def predict_command(
         raise ConfigError("--queries wants -o FILE to write the answers to")
     if (rerank is None) != (ranker is None):
         raise ConfigError("--rerank N and --ranker RUN belong together")
+    if rerank is not None and beside is not None:
+        raise ConfigError("--rerank ranks anew, --with adds; give one of them")
+    added = weight_beside(beside, with_weight)
     use_threads(threads)
     labels = None if among is None else read_labels(among)
     ask = Ask(k, known, Candidates(labels, match, regex, typed))
@@ -112,6 +120,8 @@ def predict_command(
     scorer = apply_run(run, open_graph(graph, reading), draws=draws, seed=seed)
     if rerank is not None and ranker is not None:
         scorer = Reranked(scorer, apply_run(ranker, scorer.graph), rerank)
+    if beside is not None:
+        scorer = Added(scorer, apply_run(beside, scorer.graph), added)
     if queries is not None and output is not None:
         ids = encode_queries(scorer.graph, read_queries(queries), str(queries))
         with progress_bar("answering", quiet=as_json) as progress:

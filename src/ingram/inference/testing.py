@@ -14,6 +14,7 @@ from ingram.evaluation import rank
 from ingram.evaluation.ranking import ranking_bytes
 from ingram.graph import Dataset
 from ingram.inference.applying import NO_DRAWS
+from ingram.inference.together import Added
 from ingram.memory import ensure
 from ingram.models import InGram, InGramQ
 from ingram.training.config import Config, QueryConfig
@@ -32,6 +33,15 @@ class Ranked:
     features: str | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """Another model, and how much its scores count."""
+
+    model: InGram | InGramQ
+    config: Config | QueryConfig
+    weight: float
+
+
 def rank_split(
     model: InGram | InGramQ,
     dataset: Dataset,
@@ -40,26 +50,39 @@ def rank_split(
     config: Config | QueryConfig,
     draws: int | None = None,
     seed: int | None = None,
+    beside: Beside | None = None,
 ) -> Ranked:
     """Rank ``valid`` or ``test``.
 
     With neither ``draws`` nor ``seed`` the configuration's protocol holds: if its features are
-    ``chosen``, the very draw of the validation that chose the weights is used again.
+    ``chosen``, the very draw of the validation that chose the weights is used again. The scores of
+    a model ``beside`` it, by its own protocol, are added.
     """
+    scorer, draws, features = _scorer(model, dataset, config, draws, seed)
+    if beside is not None:
+        second, *_ = _scorer(beside.model, dataset, beside.config, None, None)
+        scorer = Added(scorer, second, beside.weight)
+    return Ranked(rank_scorer(scorer, dataset, split), draws, features)
+
+
+def _scorer(
+    model: InGram | InGramQ,
+    dataset: Dataset,
+    config: Config | QueryConfig,
+    draws: int | None,
+    seed: int | None,
+) -> tuple[GraphScorer, int | None, str | None]:
+    """The model on the inference graph, and the draws and features of an embedding."""
     if config.model.name != model.name:
         raise ConfigError(f"want the settings of a run of {model.name}, got {config.model.name}'s")
-    scorer: GraphScorer
-    made: tuple[int | None, str | None] = (None, None)
     if isinstance(model, InGramQ):
         if draws is not None or seed is not None:
             raise ConfigError(NO_DRAWS)
-        scorer = model.scorer(dataset.inference)
-    else:
-        assert isinstance(config, Config)
-        draws, entropy, features = _protocol(model, config, draws, seed)
-        scorer = model.embed(dataset.inference, seed=entropy, draws=draws, features="rows")
-        made = (draws, features)
-    return Ranked(rank_scorer(scorer, dataset, split), *made)
+        return model.scorer(dataset.inference), None, None
+    assert isinstance(config, Config)
+    draws, entropy, features = _protocol(model, config, draws, seed)
+    vectors = model.embed(dataset.inference, seed=entropy, draws=draws, features="rows")
+    return vectors, draws, features
 
 
 def rank_scorer(scorer: GraphScorer, dataset: Dataset, split: str) -> pl.DataFrame:

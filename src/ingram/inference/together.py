@@ -1,4 +1,4 @@
-"""Two models together: a fast one proposes, a careful one ranks what was proposed anew."""
+"""Two models together: one ranks anew what the other proposed, or their scores are added."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import torch
 from torch import Tensor
 
 from ingram.answers import GraphScorer, refuse_diverged
+from ingram.embeddings import Embeddings
 from ingram.errors import ConfigError
 from ingram.graph import Ids
+
+WEIGHT = 0.2
+"""Of the second model's scores where two are added: chosen on validation, for both shipped ones."""
 
 
 class Reranked(GraphScorer):
@@ -46,3 +50,37 @@ class Reranked(GraphScorer):
     def score(self, triples: Ids) -> Tensor:
         """(T,): the ranker's own, since nothing is left to propose."""
         return self.lower_loop_triples(self.ranker.score(triples), triples)
+
+
+class Added(GraphScorer):
+    """The scores of ``first`` and ``weight`` times those of ``second``.
+
+    Both learn by cross-entropy, so a score is the logarithm of a probability but for a constant,
+    and their sum ranks by the product of the two. Vectors count by the mean over their draws.
+    """
+
+    def __init__(self, first: GraphScorer, second: GraphScorer, weight: float) -> None:
+        if not 0 < weight < float("inf"):
+            raise ConfigError(f"want a weight above 0, got {weight}")
+        self.first, self.second = first, second
+        self.weight = weight / _draws(second) * _draws(first)
+        self.graph = first.graph
+
+    @property
+    def stated_loops(self) -> bool:
+        return self.first.stated_loops or self.second.stated_loops
+
+    def candidate_scores(self, anchors: Tensor, relations: Tensor, side: str) -> Tensor:
+        """(Q, n)."""
+        scores = self.first.candidate_scores(anchors, relations, side)
+        scores.add_(self.second.candidate_scores(anchors, relations, side), alpha=self.weight)
+        return self.lower_loops(scores, anchors, relations)
+
+    def score(self, triples: Ids) -> Tensor:
+        """(T,)."""
+        scores = self.first.score(triples).add(self.second.score(triples), alpha=self.weight)
+        return self.lower_loop_triples(scores, triples)
+
+
+def _draws(scorer: GraphScorer) -> int:
+    return int(scorer.made.get("draws", 1)) if isinstance(scorer, Embeddings) else 1

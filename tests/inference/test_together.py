@@ -1,4 +1,4 @@
-"""Two models together against the slow way: sort, cut, sort again."""
+"""Two models together against the slow way: sort, cut, sort again; or add."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ingram.answers import GraphScorer
 from ingram.answers.loops import LOWEST
 from ingram.errors import ConfigError, DivergedError
-from ingram.inference.reranking import Reranked
+from ingram.inference.together import Added, Reranked
 from tests.strategies import graph_of, random_graph
 from tests.tiny import random_model, random_query_model, tiny_config
 
@@ -122,3 +122,38 @@ def test_a_loop_that_either_model_rules_out_scores_lowest_as_a_triple_too():
         loop = both.score(np.array([[1, relation, 1]])).item()
         assert (loop == LOWEST) == ruled_out == (table[0, 1].item() == LOWEST)
         assert both.relation_scores(one, one)[0, relation].item() == pytest.approx(loop)
+
+
+@pytest.mark.parametrize("side", ["tail", "head"])
+def test_added_scores_are_the_first_s_and_the_mean_over_draws_of_the_second_s(side):
+    graph = random_graph(4, 7, 2, 16)
+    vectors = random_model(tiny_config()).embed(graph, draws=3)
+    asked = random_query_model().scorer(graph)
+    anchors, relations = torch.tensor([0, 3, 5]), torch.tensor([1, 0, 1])
+    question = (anchors, relations, side)
+    one, other = (s.candidate_scores(*question) for s in (asked, vectors))
+    found = Added(asked, vectors, 0.5).candidate_scores(*question)
+    torch.testing.assert_close(found, one + 0.5 * other / 3)
+    found = Added(vectors, asked, 0.5).candidate_scores(*question)
+    torch.testing.assert_close(found, other + 0.5 * one * 3)
+    triples = graph.triples[:5]
+    wanted = asked.score(triples) + 0.5 * vectors.score(triples) / 3
+    torch.testing.assert_close(Added(asked, vectors, 0.5).score(triples), wanted)
+
+
+def test_added_scores_keep_the_rule_about_loops_of_either():
+    graph = graph_of([(0, 0, 1), (1, 1, 2), (2, 1, 2)], 3, 2)  # of relation 1 there is a loop
+    stated = random_model(tiny_config(loops="stated")).embed(graph)
+    anything = random_query_model().scorer(graph)
+    for first, second in ((stated, anything), (anything, stated)):
+        both = Added(first, second, 0.1)
+        table = both.candidate_scores(torch.tensor([1, 1]), torch.tensor([0, 1]), "tail")
+        assert (table == LOWEST).tolist() == [[False, True, False], [False] * 3]
+        assert both.score(np.array([[1, 0, 1]])).item() == LOWEST
+
+
+@pytest.mark.parametrize("weight", [0.0, -1.0, float("inf"), float("nan")])
+def test_a_weight_that_is_none_is_refused(weight):
+    one = Fixed([1.0, 2.0])
+    with pytest.raises(ConfigError, match="want a weight above 0"):
+        Added(one, one, weight)
