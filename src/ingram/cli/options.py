@@ -104,7 +104,7 @@ With = Annotated[
     typer.Option(
         "--with",
         help="Another run whose scores are added, such as [bold]zero-shot-embedding[/] beside one "
-        "of ingram-q: slower to begin with, and better.",
+        "of ingram-q: slower to begin with, and on most graphs better.",
         metavar="RUN",
     ),
 ]
