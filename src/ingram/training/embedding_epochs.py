@@ -78,7 +78,7 @@ def epoch_bytes(config: Config, graph: KnowledgeGraph) -> int:
     targets = round((1 - training.message_share) * triples)
     predicted = 64 * targets * (1 + training.negatives)
     if training.objective == "cross-entropy":
-        predicted = 16 * min(training.queries, 2 * targets) * entities
+        predicted = 24 * min(training.queries, 2 * targets) * entities
     return 4 * layers * training.draws + 2 * BYTES_A_TRIPLE * triples + predicted
 
 
