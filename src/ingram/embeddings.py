@@ -118,7 +118,8 @@ class Embeddings(GraphScorer):
     def score(self, triples: Ids) -> Tensor:
         """(T,) scores of triples (T, 3)."""
         ids = torch.from_numpy(np.array(triples))
-        return self.lower_loop_triples(triple_scores(self.entities, self.relations, ids), triples)
+        scores = triple_scores(self.entities, self.relations, ids)
+        return self.lower_loop_triples(scores, ids.numpy())
 
     def candidate_scores(self, anchors: Tensor, relations: Tensor, side: str) -> Tensor:
         """(Q, n): every entity as the answer."""
