@@ -63,7 +63,7 @@ def test_the_report_of_a_tested_run_has_all_there_is_to_know(folder):
     ):  # fmt: skip
         assert f"<h2>{heading}</h2>" in page
     assert "<pre>ingram" in page
-    assert "16 fresh draws" in page
+    assert "8 fresh draws" in page
     assert "<td>known</td>" in page
     assert "<td>new</td>" in page
     assert 'name="viewport"' in page

@@ -77,7 +77,7 @@ def test_embed_writes_a_table_that_scores_alike_when_read_back(
     table = pl.read_parquet(file)
     assert table.columns[:3] == ["kind", "label", "vector"]
     embeddings = Embeddings.load(file)
-    assert embeddings.width == 3 * (64 + 256)
+    assert embeddings.width == 3 * (64 + 3 * 128)
     answers = embeddings.predict(head="i0", relation="new", k=3)
     printed = json.loads(
         ingram(
@@ -173,7 +173,7 @@ def test_embed_and_similar_take_a_graph_alone(tmp_path: Path):
     file = tmp_path / "vectors.parquet"
     ingram("embed", "world", "-o", file, "--draws", 2)
     embeddings = Embeddings.load(file)
-    assert embeddings.width == 2 * 64
+    assert embeddings.width == 2 * (64 + 3 * 128)
     assert embeddings.made["seed"] == 0
     near = json.loads(ingram("similar", "world", "--entity", "Kenya", "-k", 3, "--json"))
     assert len(near) == 3
