@@ -118,28 +118,30 @@ def shares(name: str, folder: Path | None, rounds: int) -> dict[str, Any]:
     """Milliseconds an epoch in matrix products, compiled loops and everything else.
 
     Products and loops are timed by the profiler, whole epochs without it, in turn: its own work is
-    nobody's share. ``plain mm`` is the time of torch.mm or torch.bmm alone on matrices of the same
-    shapes; ``as written`` that of the products which the paper's layers ask for, of which ours does
-    only a part: see :func:`written_products`.
+    nobody's share. Of the rounds the median counts, as in :func:`compare`. ``plain mm`` is the time
+    of torch.mm or torch.bmm alone on matrices of the same shapes; ``as written`` that of the
+    products which the paper's layers ask for, of which ours does only a part: see
+    :func:`written_products`.
     """
     graph = training_graph(name, folder)
     trainer = trainers(graph)["ours"]
     for _ in range(5):
         trainer.run_epoch()
-    total, events = 0.0, list[Any]()
+    totals, products, loops = list[float](), list[float](), list[float]()
     for _ in range(rounds):
         trainer.run_epoch()  # the profiler left the caches cold
         started = time.perf_counter()
         trainer.run_epoch()
         trainer.run_epoch()
-        total += 1e3 * (time.perf_counter() - started) / 2 / rounds
+        totals.append(1e3 * (time.perf_counter() - started) / 2)
         marked = patch.object(parallel, "run", _marked(parallel.run))
         with marked, profile(activities=[ProfilerActivity.CPU], record_shapes=True) as profiler:
             trainer.run_epoch()
-        events += profiler.key_averages(group_by_input_shape=True)
-    products = [e for e in events if e.key in PRODUCTS]
-    in_products = sum(e.self_cpu_time_total for e in products) / 1e3 / rounds
-    in_loops = sum(e.cpu_time_total for e in events if e.key == LOOPS) / 1e3 / rounds
+        events = profiler.key_averages(group_by_input_shape=True)
+        multiplied = [e for e in events if e.key in PRODUCTS]
+        products.append(sum(e.self_cpu_time_total for e in multiplied) / 1e3)
+        loops.append(sum(e.cpu_time_total for e in events if e.key == LOOPS) / 1e3)
+    total, in_products, in_loops = map(median, (totals, products, loops))
     written = written_products(graph.num_entities, 2 * graph.num_relations, PAPER.model)
     as_written = sum(1e3 * _seconds(*pair) for pair in written)
     return {
@@ -149,7 +151,7 @@ def shares(name: str, folder: Path | None, rounds: int) -> dict[str, Any]:
         "loops ms": in_loops,
         "everything else ms": total - in_products - in_loops,
         "rest / products": (total - in_products) / in_products,
-        "plain mm ms": _plain_products(products, rounds),
+        "plain mm ms": _plain_products(multiplied),
         "as written ms": as_written,
         "rest / as written": (total - in_products) / as_written,
     }
@@ -194,7 +196,7 @@ def _marked(run: Callable[..., None]) -> Callable[..., None]:
     return marked
 
 
-def _plain_products(events: list[Any], rounds: int) -> float:
+def _plain_products(events: list[Any]) -> float:
     total, times = 0.0, dict[str, float]()
     for event in events:
         shapes = [s for s in event.input_shapes if len(s) > 1][-2:]
@@ -203,7 +205,7 @@ def _plain_products(events: list[Any], rounds: int) -> float:
         key = str(shapes)
         if key not in times:
             times[key] = _seconds(*shapes)
-        total += times[key] * event.count / rounds
+        total += times[key] * event.count
     return 1e3 * total
 
 

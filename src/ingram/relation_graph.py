@@ -193,7 +193,7 @@ def affinity_bins(weights: npt.NDArray[np.float64], num_bins: int) -> Ids:
     """
     if len(weights) == 0:
         return np.empty(0, np.int64)
-    order = np.argsort(-weights, kind="stable")
+    order = np.argsort(-weights)  # ties in any order: they share a rank
     descending = weights[order]
     new = np.concatenate([[True], descending[1:] < descending[:-1] * (1 - TIE)])
     ranks = np.empty(len(weights), np.int64)

@@ -193,8 +193,12 @@ def test_the_command_that_goes_on_can_be_pasted_into_a_shell(data: Path, tmp_pat
         ("predict {run} {data}/a/v1 --head i0 --relation r --seed 2", "draws no random features"),
         ("predict {run} {data}/a/v1 --head i0 --relation r --rerank 3", "belong together"),
         ("predict {run} {data}/a/v1 --head i0 --relation r --ranker {run}", "belong together"),
-        ("predict {run} {data}/a/v1 --head i0 --relation r --with-weight 2", "give both"),
-        ("evaluate {run} {data}/a/v1 --with-weight 2", "give both"),
+        ("predict {run} {data}/a/v1 --head i0 --relation r --with-weight 2", "one for each"),
+        ("evaluate {run} {data}/a/v1 --with-weight 2", "one for each"),
+        (
+            "evaluate {run} {data}/a/v1 --with {run} --with {run} --with-weight 2",
+            "got 1 for 2",
+        ),
         ("evaluate {run} {data}/a/v1 --with {run} --with-weight 0", "want a weight above 0"),
         ("evaluate {run} {data}/a/v1 --with {run} --save", "leave out --with"),
         (

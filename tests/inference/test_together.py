@@ -141,6 +141,18 @@ def test_added_scores_are_the_first_s_and_the_mean_over_draws_of_the_second_s(si
     torch.testing.assert_close(Added(asked, vectors, 0.5).score(triples), wanted)
 
 
+def test_scores_of_three_are_added_each_by_its_kind():
+    graph = random_graph(4, 7, 2, 16)
+    vectors = random_model(tiny_config()).embed(graph, draws=3)
+    asked, twin = (random_query_model(seed=seed).scorer(graph) for seed in (0, 1))
+    question = (torch.tensor([0, 3]), torch.tensor([1, 0]), "tail")
+    one, two, three = (s.candidate_scores(*question) for s in (asked, twin, vectors))
+    found = Added(Added(asked, twin), vectors).candidate_scores(*question)
+    torch.testing.assert_close(found, one + two + 0.2 * three / 3)
+    found = Added(Added(vectors, asked), twin).candidate_scores(*question)
+    torch.testing.assert_close(found, three + 3 * (one + two))
+
+
 def test_added_scores_keep_the_rule_about_loops_of_either():
     graph = graph_of([(0, 0, 1), (1, 1, 2), (2, 1, 2)], 3, 2)  # of relation 1 there is a loop
     stated = random_model(tiny_config(loops="stated")).embed(graph)

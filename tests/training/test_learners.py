@@ -2,15 +2,18 @@
 
 from collections import Counter
 
+import numpy as np
 import pytest
 import torch
 
 from ingram.embeddings import Embeddings
+from ingram.errors import ConfigError
 from ingram.models import InGram, InGramQ
 from ingram.models.ingram_q import QueryScorer
 from ingram.training.embedding_epochs import EmbeddingEpochs, embedding_loss
 from ingram.training.learners import EmbeddingLearner, QueryLearner, learner_of
 from ingram.training.query_epochs import QueryEpochs, query_loss
+from ingram.training.sources import Choice
 from tests.strategies import graph_of, random_graph
 from tests.tiny import tiny_query_config, tiny_run_config
 
@@ -60,6 +63,19 @@ def test_each_epoch_takes_one_of_several_graphs_drawn_by_seed_and_number(name, t
     for number in range(1, 31):
         losses(other, model, number)
     assert taken != first
+
+
+def test_graphs_are_taken_alike_or_by_their_triples():
+    graphs = [graph_of([(0, 0, tail) for tail in range(size)], size, 1) for size in (5, 15)]
+    for sources, wanted in (("alike", 500), ("triples", 750)):
+        choice = Choice(graphs, QUERY.with_settings({"training.sources": sources}))
+        counts = np.bincount([choice.of_epoch(number) for number in range(1, 1_001)])
+        assert counts[1] == pytest.approx(wanted, abs=60)  # four standard deviations
+
+
+def test_of_one_graph_there_is_nothing_to_choose():
+    with pytest.raises(ConfigError, match="there is but one"):
+        learner_of(GRAPHS[:1], QUERY.with_settings({"training.sources": "triples"}))
 
 
 def test_an_epoch_of_the_embedding_model_is_one_step_on_the_whole_of_its_split():

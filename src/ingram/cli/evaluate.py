@@ -18,8 +18,8 @@ from ingram.cli.options import (
     Threads,
     With,
     WithWeight,
+    runs_beside,
     use_threads,
-    weight_beside,
 )
 from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import console, describe, metrics_table, name_known, note, print_json
@@ -92,15 +92,15 @@ def evaluate_command(
             "--with": beside,
         }
         _insist_on_plain(run, [name for name, given in odd.items() if given])
-    added, other = weight_beside(beside, with_weight), None
-    if beside is not None:
-        path = run_path(beside)
-        other = Beside(load_model(path), RunDirectory(path).config(), added)
+    others = [
+        Beside(load_model(path), RunDirectory(path).config(), weight)
+        for path, weight in ((run_path(other), w) for other, w in runs_beside(beside, with_weight))
+    ]
     dataset = open_dataset(data, seed=config.training.seed, options=reading)
     insist_on_sound(dataset, allow_leaks=allow_leaks)
     started = time.perf_counter()
     result = rank_split(
-        load_model(run), dataset, split, config=config, draws=draws, seed=seed, beside=other
+        load_model(run), dataset, split, config=config, draws=draws, seed=seed, beside=others
     )
     seconds = time.perf_counter() - started
     k = tuple(hits or (1, 3, 10))
@@ -118,8 +118,8 @@ def evaluate_command(
     if result.draws is not None:
         times = "draw" if result.draws == 1 else "draws"
         title += f", {result.draws} {result.features} {times}"
-    if beside is not None:
-        title += f", with {beside}"
+    if beside:
+        title += f", with {' and '.join(map(str, beside))}"
     console.print(metrics_table(title, tables.pop("both"), labels=0))
     for name, table in tables.items():
         console.print(metrics_table(f"by {name}", table, labels=1))

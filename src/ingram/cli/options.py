@@ -10,7 +10,7 @@ import torch
 import typer
 
 from ingram.errors import ConfigError
-from ingram.inference.together import WEIGHT
+from ingram.inference.together import ALIKE, VECTORS
 from ingram.models.shipped import ZERO_SHOT
 
 Data = Annotated[
@@ -100,17 +100,22 @@ FeatureSeed = Annotated[
 ]
 
 With = Annotated[
-    Path | None,
+    list[Path] | None,
     typer.Option(
         "--with",
-        help="Another run whose scores are added, such as [bold]zero-shot-embedding[/] beside one "
-        "of ingram-q: slower to begin with, and on most graphs better.",
+        help="Another run whose scores are added, such as [bold]zero-shot-twin[/] or "
+        "[bold]zero-shot-embedding[/] beside [bold]zero-shot[/]: it takes longer, and on most "
+        "graphs answers better. Give it again for a third.",
         metavar="RUN",
     ),
 ]
 WithWeight = Annotated[
-    float | None,
-    typer.Option(help=f"How much the scores of --with count; {WEIGHT}.", metavar="W"),
+    list[float] | None,
+    typer.Option(
+        help=f"How much the scores of --with count, one for each; {ALIKE:g} for a run of "
+        f"ingram-q, {VECTORS:g} for vectors.",
+        metavar="W",
+    ),
 ]
 
 Html = Annotated[Path | None, typer.Option(help="Write a page with picture and tables.")]
@@ -152,11 +157,19 @@ def run_and_graphs(first: Path, rest: list[Path]) -> tuple[Path, list[Path]]:
     return (first, rest) if rest else (Path(ZERO_SHOT), [first])
 
 
-def weight_beside(other: Path | None, weight: float | None) -> float:
-    """How much the scores of --with count; refused without it."""
-    if other is None and weight is not None:
-        raise ConfigError("--with-weight W is of what --with RUN adds; give both")
-    return WEIGHT if weight is None else weight
+def runs_beside(
+    others: list[Path] | None, weights: list[float] | None
+) -> list[tuple[Path, float | None]]:
+    """What --with adds and how much it counts, None by its kind."""
+    runs = others or []
+    if not weights:
+        return [(run, None) for run in runs]
+    if len(weights) != len(runs):
+        raise ConfigError(
+            "--with-weight W is of what --with RUN adds; give one for each, or none: got "
+            f"{len(weights)} for {len(runs)}"
+        )
+    return list(zip(runs, weights, strict=True))
 
 
 def use_threads(threads: int | None) -> None:

@@ -19,8 +19,8 @@ from ingram.cli.options import (
     With,
     WithWeight,
     run_and_graph,
+    runs_beside,
     use_threads,
-    weight_beside,
 )
 from ingram.cli.reading import reads_a_graph
 from ingram.cli.screen import answers_table, console, print_json, progress_bar, written
@@ -110,9 +110,9 @@ def predict_command(
         raise ConfigError("--queries wants -o FILE to write the answers to")
     if (rerank is None) != (ranker is None):
         raise ConfigError("--rerank N and --ranker RUN belong together")
-    if rerank is not None and beside is not None:
+    if rerank is not None and beside:
         raise ConfigError("--rerank ranks anew, --with adds; give one of them")
-    added = weight_beside(beside, with_weight)
+    others = runs_beside(beside, with_weight)
     use_threads(threads)
     labels = None if among is None else read_labels(among)
     ask = Ask(k, known, Candidates(labels, match, regex, typed))
@@ -120,8 +120,8 @@ def predict_command(
     scorer = apply_run(run, open_graph(graph, reading), draws=draws, seed=seed)
     if rerank is not None and ranker is not None:
         scorer = Reranked(scorer, apply_run(ranker, scorer.graph), rerank)
-    if beside is not None:
-        scorer = Added(scorer, apply_run(beside, scorer.graph), added)
+    for other, weight in others:
+        scorer = Added(scorer, apply_run(other, scorer.graph), weight)
     if queries is not None and output is not None:
         ids = encode_queries(scorer.graph, read_queries(queries), str(queries))
         with progress_bar("answering", quiet=as_json) as progress:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,11 +36,11 @@ class Ranked:
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """Another model, and how much its scores count."""
+    """Another model, and how much its scores count: None, by its kind."""
 
     model: InGram | InGramQ
     config: Config | QueryConfig
-    weight: float
+    weight: float | None
 
 
 def rank_split(
@@ -50,18 +51,18 @@ def rank_split(
     config: Config | QueryConfig,
     draws: int | None = None,
     seed: int | None = None,
-    beside: Beside | None = None,
+    beside: Sequence[Beside] = (),
 ) -> Ranked:
     """Rank ``valid`` or ``test``.
 
     With neither ``draws`` nor ``seed`` the configuration's protocol holds: if its features are
     ``chosen``, the very draw of the validation that chose the weights is used again. The scores of
-    a model ``beside`` it, by its own protocol, are added.
+    models ``beside`` it, each by its own protocol, are added.
     """
     scorer, draws, features = _scorer(model, dataset, config, draws, seed)
-    if beside is not None:
-        second, *_ = _scorer(beside.model, dataset, beside.config, None, None)
-        scorer = Added(scorer, second, beside.weight)
+    for other in beside:
+        second, *_ = _scorer(other.model, dataset, other.config, None, None)
+        scorer = Added(scorer, second, other.weight)
     return Ranked(rank_scorer(scorer, dataset, split), draws, features)
 
 

@@ -1,4 +1,4 @@
-"""Two models together: one ranks anew what the other proposed, or their scores are added."""
+"""Models together: one ranks anew what the other proposed, or their scores are added."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from ingram.embeddings import Embeddings
 from ingram.errors import ConfigError
 from ingram.graph import Ids
 
-WEIGHT = 0.2
-"""Of the second model's scores where two are added: chosen on validation, for both shipped ones."""
+ALIKE, VECTORS = 1.0, 0.2
+"""How much the scores of another run count: of ``ingram-q``, and of vectors. Chosen on validation,
+for the shipped weights."""
 
 
 class Reranked(GraphScorer):
@@ -53,13 +54,17 @@ class Reranked(GraphScorer):
 
 
 class Added(GraphScorer):
-    """The scores of ``first`` and ``weight`` times those of ``second``.
+    """The scores of ``first`` and ``weight`` times those of ``second``, by its kind if None.
 
     Both learn by cross-entropy, so a score is the logarithm of a probability but for a constant,
     and their sum ranks by the product of the two. Vectors count by the mean over their draws.
     """
 
-    def __init__(self, first: GraphScorer, second: GraphScorer, weight: float) -> None:
+    def __init__(
+        self, first: GraphScorer, second: GraphScorer, weight: float | None = None
+    ) -> None:
+        if weight is None:
+            weight = VECTORS if isinstance(second, Embeddings) else ALIKE
         if not 0 < weight < float("inf"):
             raise ConfigError(f"want a weight above 0, got {weight}")
         self.first, self.second = first, second
@@ -83,4 +88,7 @@ class Added(GraphScorer):
 
 
 def _draws(scorer: GraphScorer) -> int:
+    """How many times over its scores are a sum."""
+    if isinstance(scorer, Added):
+        return _draws(scorer.first)
     return int(scorer.made.get("draws", 1)) if isinstance(scorer, Embeddings) else 1

@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 
 from ingram.kernels.edge_loops import KEY, QUERY, RESIDUAL, VALUE, end_of_run, fetch_ahead, pack
-from ingram.kernels.parallel import compiled_fast
+from ingram.kernels.parallel import compiled_fast, inlined_fast
 from ingram.kernels.vectors import by_sign, get, load, put, splat, store, through_relu, total
 
 
-@compiled_fast
+@inlined_fast
 def _unpack(lanes, packed, unit, part, sums, table):
     """The other way; adds the rows up in ``sums``."""
     _, _, rows, parts, width = table.shape
@@ -22,7 +22,7 @@ def _unpack(lanes, packed, unit, part, sums, table):
             store(sums, c, load(sums, c, lanes) + row)
 
 
-@compiled_fast
+@inlined_fast
 def _mean_kinds(lanes, edges, table, means):
     """(N, D): the mean of the kinds on a node's edges; zero when it has none."""
     pointers, _, kinds = edges
@@ -84,7 +84,7 @@ def backward(
                 _unpack(lanes, d_table, i, part - KEY, unused, d_kinds)
 
 
-@compiled_fast
+@inlined_fast
 def _d_values(
     lanes, h, mean_loop, edges, grad, out, alpha, ends, kinds, table,
     d_nodes, d_ends, d_table, d_logits, d_shifts,
@@ -145,7 +145,7 @@ def _d_values(
             put(d_logits, e, get(alpha, e) * (get(d_logits, e) - mean))
 
 
-@compiled_fast
+@inlined_fast
 def _d_keys(
     lanes, s, h, slope, mean_loop, edges, nodes, ends, kinds, table, means, y, d_logits,
     d_nodes, d_ends, d_table, d_y, d_bias,

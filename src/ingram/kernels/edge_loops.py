@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ingram.kernels.exponential import exponentials
-from ingram.kernels.parallel import compiled_fast
+from ingram.kernels.parallel import compiled_fast, inlined_fast
 from ingram.kernels.vectors import (
     get,
     larger,
@@ -34,7 +34,7 @@ LINE = 16
 """Numbers in a line of the cache."""
 
 
-@compiled_fast
+@inlined_fast
 def pack(lanes, table, unit, part, shift, packed):
     """Of (H, S, rows, parts, D), one part of a unit's rows, ``shift`` added: (rows, D)."""
     _, _, rows, parts, width = table.shape
@@ -44,7 +44,7 @@ def pack(lanes, table, unit, part, shift, packed):
             store(packed, i * width + c, load(table, at + c, lanes) + load(shift, c, lanes))
 
 
-@compiled_fast
+@inlined_fast
 def fetch_ahead(lanes, table, sources, e, width, c):
     """The row that a later edge will read."""
     row = get(sources, min(e + AHEAD, len(sources) - 1)) * width + c
@@ -52,7 +52,7 @@ def fetch_ahead(lanes, table, sources, e, width, c):
         prefetch(table, row + line)
 
 
-@compiled_fast
+@inlined_fast
 def end_of_run(kinds, e, last):
     """Where the edges of the kind of edge e end, no later than at ``last``."""
     stop = e + 1
@@ -92,7 +92,7 @@ def forward(
                 )  # fmt: skip
 
 
-@compiled_fast
+@inlined_fast
 def _logits(
     lanes, h, slope, mean_loop, edges, nodes, ends, kinds, table, y, bias, alpha
 ):  # fmt: skip
@@ -140,7 +140,7 @@ def _logits(
             put(alpha, e, get(alpha, e) - top)
 
 
-@compiled_fast
+@inlined_fast
 def _values(lanes, h, mean_loop, edges, nodes, ends, kinds, table, shifts, out, alpha):
     """Makes ``alpha`` sum to one over a node's edges, and with it the node's output."""
     pointers, sources, kind_ids = edges

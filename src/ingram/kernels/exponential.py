@@ -10,7 +10,9 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
-compiled = numba.njit(nogil=True, fastmath={"contract"}, error_model="numpy", cache=True)
+compiled = numba.njit(
+    nogil=True, fastmath={"contract"}, error_model="numpy", cache=True, forceinline=True
+)
 
 
 @compiled

@@ -24,6 +24,11 @@ diverged model must show."""
 
 compiled = numba.njit(nogil=True, error_model="numpy", cache=True)
 compiled_fast = numba.njit(nogil=True, fastmath=FASTMATH, error_model="numpy", cache=True)
+inlined_fast = numba.njit(
+    nogil=True, fastmath=FASTMATH, error_model="numpy", cache=True, forceinline=True
+)
+"""For what such a loop calls. A function of its own would be compiled alone by the process that
+compiles the loop, and along with the loop for those that read it from the disk: other bits."""
 SMALLEST_SHARE = 2_000
 """Work (edges, triples, scores / 100) below which another thread costs more than it brings."""
 

@@ -39,6 +39,9 @@ class TrainingConfig(BaseModel):
     )
     dynamic_split: bool = Field(True, description="false: one split for the whole run")
     validate_every: Count = Field(200, description="epochs between validations and checkpoints")
+    sources: Literal["alike", "triples"] = Field(
+        "alike", description="how often each of several graphs is taken: alike, or by its triples"
+    )
     keep: Literal["best", "last"] = Field(
         "best", description="the weights of the best validation, or of the last: no choice at all"
     )

@@ -13,7 +13,8 @@ from ingram.models import InGram, InGramQ
 from ingram.training.config import Config, QueryConfig
 from ingram.training.embedding_epochs import EmbeddingEpochs, embedding_loss
 from ingram.training.query_epochs import QueryEpochs, query_loss
-from ingram.training.streams import CHOICE, VALIDATION, stream
+from ingram.training.sources import Choice
+from ingram.training.streams import VALIDATION
 
 
 class Learner(Protocol):
@@ -35,11 +36,12 @@ class EmbeddingLearner:
 
     def __init__(self, graphs: Sequence[KnowledgeGraph], config: Config) -> None:
         self.config = config
+        self.choice = Choice(graphs, config)
         self.sources = [EmbeddingEpochs(graph, config) for graph in graphs]
 
     def losses(self, model: InGram, number: int) -> Iterator[Tensor]:
         training = self.config.training
-        source = self.sources[_pick(training.seed, number, len(self.sources))]
+        source = self.sources[self.choice.of_epoch(number)]
         yield embedding_loss(model, source.prepare(number), training)
 
     def scorer(
@@ -59,11 +61,12 @@ class QueryLearner:
 
     def __init__(self, graphs: Sequence[KnowledgeGraph], config: QueryConfig) -> None:
         self.config = config
+        self.choice = Choice(graphs, config)
         self.sources = [QueryEpochs(graph, config) for graph in graphs]
 
     def losses(self, model: InGramQ, number: int) -> Iterator[Tensor]:
         training = self.config.training
-        source = self.sources[_pick(training.seed, number, len(self.sources))]
+        source = self.sources[self.choice.of_epoch(number)]
         epoch = source.prepare(number)
         for _ in range(training.steps):
             yield query_loss(model, epoch.graph, epoch.ask(), training.power)
@@ -72,11 +75,6 @@ class QueryLearner:
         self, model: InGramQ, graph: KnowledgeGraph, epoch: int
     ) -> tuple[GraphScorer, dict[str, Any]]:
         return model.scorer(graph, ensure_memory=False), {}
-
-
-def _pick(seed: int, number: int, graphs: int) -> int:
-    """Of several graphs, an epoch takes one."""
-    return int(stream(seed, CHOICE, number).integers(graphs))
 
 
 def learner_of(graphs: Sequence[KnowledgeGraph], config: Config | QueryConfig) -> Learner:

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ingram.errors import RunError
+import numpy as np
+
+from ingram.errors import ConfigError, RunError
 from ingram.graph import Dataset, Ids, KnowledgeGraph
+from ingram.training.config import Config, QueryConfig
+from ingram.training.streams import CHOICE, stream
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +34,28 @@ class Source:
             "triples": self.graph.num_triples,
             "sum": hashlib.sha256(b"".join(parts)).hexdigest()[:16],
         }
+
+
+class Choice:
+    """Of several graphs an epoch takes one: all alike, or a graph of twice the triples twice as
+    often.
+    """
+
+    def __init__(self, graphs: Sequence[KnowledgeGraph], config: Config | QueryConfig) -> None:
+        self.graphs, self.seed = len(graphs), config.training.seed
+        self.shares: list[float] | None = None
+        if config.training.sources == "triples":
+            if self.graphs == 1:
+                raise ConfigError("training.sources=triples is of several graphs; there is but one")
+            counts = np.array([graph.num_triples for graph in graphs])
+            self.shares = (counts / counts.sum()).tolist()
+
+    def of_epoch(self, number: int) -> int:
+        """Which one epoch ``number`` takes."""
+        rng = stream(self.seed, CHOICE, number)
+        if self.shares is None:
+            return int(rng.integers(self.graphs))
+        return int(rng.choice(self.graphs, p=self.shares))
 
 
 def describe_data(graphs: Sequence[Source], datasets: Sequence[Dataset]) -> dict[str, Any]:
