@@ -8,16 +8,17 @@ import ingram
 from ingram.errors import RunError
 from ingram.evaluation.metrics import overall
 from ingram.inference.applying import apply_run
-from ingram.inference.testing import rank_split
+from ingram.inference.testing import Beside, rank_split
 from ingram.models import load_model
 from ingram.models.shipped import EMBEDDING, FOLDER, ZERO_SHOT, names, run_path, shipped
 from ingram.training.checkpoints import RunDirectory
 
 WORLD = ingram.open_dataset("world")
+TWIN = "zero-shot-twin"
 
 
 def test_shipped_weights_are_small_and_told_of():
-    assert names() == [ZERO_SHOT, EMBEDDING]
+    assert names() == [ZERO_SHOT, EMBEDDING, TWIN]
     assert sum(path.stat().st_size for path in FOLDER.rglob("*.safetensors")) < 3_000_000
     for name in names():
         card = shipped(name).card
@@ -38,11 +39,19 @@ def test_no_measured_benchmark_is_among_the_sources():
         assert graphs <= {"FB15k-237", "WN18RR", "CoDEx-S", "CoDEx-M", "world"}
 
 
-@pytest.mark.parametrize(("name", "least"), [(ZERO_SHOT, 0.5), (EMBEDDING, 0.1)])
+@pytest.mark.parametrize(("name", "least"), [(ZERO_SHOT, 0.5), (TWIN, 0.5), (EMBEDDING, 0.1)])
 def test_a_graph_never_seen_is_ranked_far_better_than_by_chance(name, least):
     config = RunDirectory(run_path(name)).config()
     ranks = rank_split(load_model(run_path(name)), WORLD, "test", config=config).ranks
     assert overall(ranks)["mrr"] > least  # chance is below 0.01
+
+
+def test_the_twin_s_scores_beside_zero_shot_s_make_it_better():
+    model, twin = (load_model(run_path(name)) for name in (ZERO_SHOT, TWIN))
+    config, other = (RunDirectory(run_path(name)).config() for name in (ZERO_SHOT, TWIN))
+    alone = rank_split(model, WORLD, "valid", config=config)
+    both = rank_split(model, WORLD, "valid", config=config, beside=[Beside(twin, other, None)])
+    assert overall(both.ranks)["mrr"] > overall(alone.ranks)["mrr"]
 
 
 def test_one_call_answers_about_a_graph():
