@@ -93,8 +93,8 @@ def evaluate_command(
         }
         _insist_on_plain(run, [name for name, given in odd.items() if given])
     others = [
-        Beside(load_model(path), RunDirectory(path).config(), weight)
-        for path, weight in ((run_path(other), w) for other, w in runs_beside(beside, with_weight))
+        Beside(load_model(other), RunDirectory(other).config(), weight)
+        for other, weight in runs_beside(beside, with_weight)
     ]
     dataset = open_dataset(data, seed=config.training.seed, options=reading)
     insist_on_sound(dataset, allow_leaks=allow_leaks)

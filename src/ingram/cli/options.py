@@ -11,7 +11,7 @@ import typer
 
 from ingram.errors import ConfigError
 from ingram.inference.together import ALIKE, VECTORS
-from ingram.models.shipped import ZERO_SHOT
+from ingram.models.shipped import ZERO_SHOT, run_path
 
 Data = Annotated[
     Path,
@@ -160,8 +160,8 @@ def run_and_graphs(first: Path, rest: list[Path]) -> tuple[Path, list[Path]]:
 def runs_beside(
     others: list[Path] | None, weights: list[float] | None
 ) -> list[tuple[Path, float | None]]:
-    """What --with adds and how much it counts, None by its kind."""
-    runs = others or []
+    """The runs that --with adds, and how much each counts, None by its kind."""
+    runs = [run_path(other) for other in others or []]
     if not weights:
         return [(run, None) for run in runs]
     if len(weights) != len(runs):
