@@ -69,3 +69,14 @@ def test_an_adjacency_moves_with_its_device():
     assert {moved.pointers.device.type, moved.sources.device.type, moved.kinds.device.type} == {
         "meta"
     }
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 3)), max_size=40))
+def test_outgoing_edges_are_the_incoming_ones_by_source(edges):
+    incoming = group_by_destination(*np.array(edges, np.int64).reshape(-1, 3).T, 6)
+    wanted = [(x, v, k, e) for e, (v, x, k) in enumerate(edges_of(incoming))]
+    out = incoming.outgoing
+    sources = np.repeat(np.arange(6), np.diff(out.pointers.numpy()))
+    columns = (sources, out.destinations, out.kinds, out.places)
+    found = list(zip(*(column.tolist() for column in columns), strict=True))
+    assert found == sorted(wanted, key=lambda edge: edge[0])

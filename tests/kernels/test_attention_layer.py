@@ -58,8 +58,7 @@ def test_output_and_gradients_are_those_of_the_single_steps(inner, kinds, bias, 
     given = arguments(kinds=kinds, bias=bias, inner=inner)
     present = [t for t in given if t is not None]
     graph = edges()
-    operation = (graph.pointers, graph.sources, graph.kinds, bool(mean_loop))
-    found = attention_layer(operation, *given)
+    found = attention_layer(graph, bool(mean_loop), *given)
     wanted = step_by_step((graph, bool(mean_loop)), *given)
     torch.testing.assert_close(found, wanted)
     direction = torch.linspace(-1, 1, wanted.numel(), dtype=wanted.dtype).view_as(wanted)
@@ -75,6 +74,6 @@ def test_features_that_want_no_gradient_get_none():
     given = arguments(kinds=True, bias=False, inner=True)
     given[0].requires_grad_(False)
     graph = edges()
-    attention_layer((graph.pointers, graph.sources, graph.kinds, True), *given).sum().backward()
+    attention_layer(graph, True, *given).sum().backward()
     assert given[0].grad is None
     assert given[6].grad is not None

@@ -127,8 +127,8 @@ def test_the_ops_pass_opcheck(kinds, bias):
     torch.library.opcheck(torch.ops.ingram.edge_attention.default, (*tensors, shift, *graph))
 
     plain = [None if t is None else t.detach() for t in tensors]
-    out, alpha = torch.ops.ingram.edge_attention(*plain, shift, *graph)
-    arguments = (torch.ones_like(out), out, alpha, *plain, shift, *graph)
+    out, kept = torch.ops.ingram.edge_attention(*plain, shift, *graph)
+    arguments = (torch.ones_like(out), out, kept, *plain, shift, *graph)
     torch.library.opcheck(torch.ops.ingram.edge_attention_backward.default, arguments)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from ingram.kernels import vectors
 from ingram.kernels.vectors import (
-    by_sign,
+    add_where,
     count_above,
     count_same,
     fused,
@@ -13,6 +13,7 @@ from ingram.kernels.vectors import (
     larger,
     load,
     put,
+    put_signs,
     splat,
     store,
     through_relu,
@@ -30,7 +31,8 @@ def compute(lanes, numbers, others, out):
     store(out, 2 * size, one * numbers.dtype.type(3) + splat(numbers.dtype.type(1), lanes))
     store(out, 3 * size, fused(numbers.dtype.type(3), one, other))
     store(out, 4 * size, larger(one, other))
-    store(out, 5 * size, by_sign(one, numbers.dtype.type(7), numbers.dtype.type(-7)))
+    put_signs(out, 7 * size + 1, one)
+    store(out, 5 * size, add_where(other, out, 7 * size + 1, numbers.dtype.type(7)))
     store(out, 6 * size, through_relu(one, other))
     put(out, 7 * size, total(one))
     return count_above(one, get(others, 0)), count_same(one, get(others, 0))
@@ -41,14 +43,14 @@ def compute(lanes, numbers, others, out):
 def test_operations_are_those_of_whole_arrays(dtype, size):
     rng = np.random.default_rng(size)
     one, other = rng.integers(-3, 4, (2, size)).astype(dtype)  # exact in any order
-    out = np.zeros((8, size), dtype)
+    out = np.zeros((9, size), dtype)
     counts = compute((0,) * size, one, other, out)
     np.testing.assert_array_equal(out[0], one + other)
     np.testing.assert_array_equal(out[1], one * other)
     np.testing.assert_array_equal(out[2], 3 * one + 1)
     np.testing.assert_array_equal(out[3], 3 * one + other)
     np.testing.assert_array_equal(out[4], np.maximum(one, other))
-    np.testing.assert_array_equal(out[5], np.where(one > 0, 7, -7))
+    np.testing.assert_array_equal(out[5], other + 7 * (one > 0))
     np.testing.assert_array_equal(out[6], np.where(one > 0, other, 0))
     assert out[7, 0] == one.sum()
     assert counts == ((one > other[0]).sum(), (one == other[0]).sum())
@@ -56,7 +58,7 @@ def test_operations_are_those_of_whole_arrays(dtype, size):
 
 def test_a_nan_passes_the_relu_and_is_above_nothing():
     one = np.array([np.nan, 1, -1, 0], np.float32)
-    out = np.zeros((8, 4), np.float32)
+    out = np.zeros((9, 4), np.float32)
     assert compute((0,) * 4, one, one, out) == (0, 0)
     np.testing.assert_array_equal(out[6], [np.nan, 1, 0, 0])
 

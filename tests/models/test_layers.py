@@ -75,7 +75,7 @@ def test_the_attention_into_one_node_is_that_of_the_whole_layer(self_loop):
     )
     whole = z if layer.mean_loop else torch.cat([z, layer.loop.expand(2, 1, -1)], dim=1)
     own = edges.entities
-    _, alpha = attend(
+    _, kept = attend(
         *layer.projected(h, whole, None), layer.attention[0], None,
         torch.zeros(heads, 4, layer.head_width, dtype=torch.float64),
         own.pointers, own.sources, own.kinds, layer.mean_loop,
@@ -83,7 +83,7 @@ def test_the_attention_into_one_node_is_that_of_the_whole_layer(self_loop):
     for entity in range(9):
         shift = entity if layer.mean_loop else 0
         first, last = (own.pointers[entity : entity + 2] + shift).tolist()
-        into = alpha[:, :, first : last + int(layer.mean_loop)].permute(1, 2, 0)
+        into = kept[:, :, first : last + int(layer.mean_loop), 0].permute(1, 2, 0)
         found = layer.attention_into(entity, h, z, own)
         torch.testing.assert_close(found, into)
         torch.testing.assert_close(found.sum(1), torch.ones(2, heads, dtype=torch.float64))

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from ingram.graph import Ids, with_inverses
-from ingram.kernels.parallel import compiled
+from ingram.kernels.parallel import compiled, inlined_fast
+from ingram.kernels.vectors import get
 from ingram.relation_graph import RelationGraph
 
 
@@ -34,6 +38,15 @@ class Adjacency:
     def num_edges(self) -> int:
         return len(self.sources)
 
+    @cached_property
+    def outgoing(self) -> Outgoing:
+        """The same edges by their sources, made when first asked for."""
+        pointers, sources, kinds = (t.numpy() for t in (self.pointers, self.sources, self.kinds))
+        starts = _starts(sources, self.num_nodes)
+        columns = np.empty((3, self.num_edges), np.int32)
+        _turn(pointers, sources, kinds, starts[:-1].copy(), columns)
+        return Outgoing(*map(torch.from_numpy, (starts, *columns)))
+
     def degree_scale(self, like: Tensor, loops: int = 0) -> Tensor:
         """(N,): 1 / sqrt(degree), ``loops`` edges of each node not counted."""
         return (self.pointers.diff() - loops).clamp(min=1).to(like).rsqrt()
@@ -49,6 +62,19 @@ class Adjacency:
 
     def to(self, device: torch.device) -> Adjacency:
         return Adjacency(self.pointers.to(device), self.sources.to(device), self.kinds.to(device))
+
+
+@dataclass(frozen=True, eq=False)
+class Outgoing:
+    """Outgoing edges of N nodes, by source: pointers as in :class:`Adjacency`.
+
+    destinations, kinds, places: (E,) int, the last where an edge stands among the incoming ones.
+    """
+
+    pointers: Tensor
+    destinations: Tensor
+    kinds: Tensor
+    places: Tensor
 
 
 BYTES_A_TRIPLE = 150
@@ -81,14 +107,19 @@ def relation_adjacency(graph: RelationGraph) -> Adjacency:
 
 def group_by_destination(destinations: Ids, sources: Ids, kinds: Ids, num_nodes: int) -> Adjacency:
     """Sort edges by destination, within one by kind, else keeping their order (counting sorts)."""
-    pointers = np.zeros(num_nodes + 1, np.int64)
-    np.cumsum(np.bincount(destinations, minlength=num_nodes), out=pointers[1:])
+    pointers = _starts(destinations, num_nodes)
     ordered = np.empty((2, len(sources)), np.int32)
-    first = np.zeros(int(kinds.max(initial=-1)) + 2, np.int64)
-    np.cumsum(np.bincount(kinds), out=first[1:])
+    first = _starts(kinds, int(kinds.max(initial=-1)) + 1)
     order = np.empty(len(kinds), np.int32 if len(kinds) < 2**31 else np.int64)
     _scatter(destinations, sources, kinds, order, first, pointers[:-1].copy(), ordered)
-    return Adjacency(torch.from_numpy(pointers), *map(torch.from_numpy, ordered))
+    return Adjacency(*map(torch.from_numpy, (pointers, *ordered)))
+
+
+def _starts(keys: npt.NDArray[np.integer[Any]], count: int) -> Ids:
+    """(count + 1,): where each key begins once they are sorted."""
+    starts = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(keys, minlength=count), out=starts[1:])
+    return starts
 
 
 @compiled
@@ -102,3 +133,23 @@ def _scatter(destinations, sources, kinds, order, first, free, ordered):
         free[destinations[e]] = slot + 1
         ordered[0, slot] = sources[e]
         ordered[1, slot] = kinds[e]
+
+
+@compiled
+def _turn(pointers, sources, kinds, free, columns):
+    for v in range(len(pointers) - 1):
+        for e in range(pointers[v], pointers[v + 1]):
+            slot = free[sources[e]]
+            free[sources[e]] = slot + 1
+            columns[0, slot] = v
+            columns[1, slot] = kinds[e]
+            columns[2, slot] = e
+
+
+@inlined_fast
+def end_of_run(kinds, e, last):
+    """Where the edges of the kind of edge e end, no later than at ``last``."""
+    stop = e + 1
+    while stop < last and get(kinds, stop) == get(kinds, e):
+        stop += 1
+    return stop

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ingram.kernels.adjacency import Adjacency
 from ingram.kernels.edge_attention import attend, attend_backward
 from ingram.kernels.edge_loops import KEY, QUERY
 from ingram.kernels.head_products import fold, head_products
@@ -19,7 +20,8 @@ from ingram.kernels.parallel import arrays, compiled
 
 
 def attention_layer(
-    graph: tuple[Tensor, Tensor, Tensor, bool],
+    edges: Adjacency,
+    mean_loop: bool,
     x: Tensor,
     z: Tensor | None,
     attention: Tensor,
@@ -30,12 +32,11 @@ def attention_layer(
 ) -> Tensor:
     """(S, N, H, D) from nodes x (S, N, W) and the vectors of kinds z (S, K, R) or None.
 
-    graph: pointers, sources and kinds of an adjacency, and whether there are mean self-loops.
     Parameters: attention y (1, H, D); bias (K, H) or None; the inner map of x and its bias or
     twice None; then P, the residual map and W and their biases, as in
     :func:`ingram.kernels.head_products.head_blocks`.
     """
-    out: Tensor = _Layer.apply(graph, x, z, attention, bias, inner, inner_bias, *maps)
+    out: Tensor = _Layer.apply(edges, mean_loop, x, z, attention, bias, inner, inner_bias, *maps)
     return out
 
 
@@ -43,7 +44,8 @@ class _Layer(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
-        graph: tuple[Tensor, Tensor, Tensor, bool],
+        edges: Adjacency,
+        mean_loop: bool,
         x: Tensor,
         z: Tensor | None,
         attention: Tensor,
@@ -65,11 +67,12 @@ class _Layer(torch.autograd.Function):
         folded_shift[:, KEY] += folded_shift[:, QUERY]  # they are only ever added
         nodes = head_products(x, folded, None).unflatten(-1, (4, size))
         kinds = None if z is None else head_products(z, kind_weight, None).unflatten(-1, (2, size))
-        out, alpha = attend(nodes, kinds, attention, bias, folded_shift, *graph)
-        ctx.graph, ctx.shapes = graph, [m.shape for m in maps]
+        graph = (edges.pointers, edges.sources, edges.kinds, mean_loop)
+        out, kept = attend(nodes, kinds, attention, bias, folded_shift, *graph)
+        ctx.edges, ctx.mean_loop, ctx.shapes = edges, mean_loop, [m.shape for m in maps]
         ctx.save_for_backward(
             x, z, attention, bias, inner, inner_bias, weight, folded, folded_shift, kind_weight,
-            nodes, kinds, out, alpha,
+            nodes, kinds, out, kept,
         )  # fmt: skip
         return out
 
@@ -78,15 +81,15 @@ class _Layer(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         (
             x, z, attention, bias, inner, inner_bias, weight, folded, shift, kind_weight,
-            nodes, kinds, out, alpha,
+            nodes, kinds, out, kept,
         ) = ctx.saved_tensors  # fmt: skip
         d_nodes, d_kinds, d_attention, d_bias, d_shift = attend_backward(
-            grad, out, alpha, nodes, kinds, attention, bias, shift, *ctx.graph
+            grad, out, kept, nodes, kinds, attention, bias, shift, ctx.edges, ctx.mean_loop
         )
         d_shift[:, QUERY] = d_shift[:, KEY]
         d_shift = d_shift.flatten(1)
         d_nodes = d_nodes.flatten(1, 2).flatten(2)  # (H, S N, 4 D)
-        d_x = _back_through(d_nodes, folded).view_as(x) if ctx.needs_input_grad[1] else None
+        d_x = _back_through(d_nodes, folded).view_as(x) if ctx.needs_input_grad[2] else None
         d_weight = _weight_gradient(d_nodes, x)
         d_inner = d_inner_bias = None
         if inner is not None:
@@ -103,7 +106,7 @@ class _Layer(torch.autograd.Function):
         parts = (*d_maps, d_weight.view_as(weight), d_shift, d_kind_weight)
         _scatter(attention.shape[1], *arrays(*parts))
         return (
-            None, d_x, d_z, d_attention.unsqueeze(0), None if bias is None else d_bias,
+            None, None, d_x, d_z, d_attention.unsqueeze(0), None if bias is None else d_bias,
             d_inner, d_inner_bias, *d_maps,
         )  # fmt: skip
 

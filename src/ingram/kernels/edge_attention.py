@@ -29,6 +29,8 @@ from ingram.kernels.vectors import lanes_of
 
 SLOPE = 0.2
 """Of the LeakyReLU inside the attention."""
+LANES = 32
+"""At most, so that an edge's signs are the bits of one number a block."""
 
 
 def edge_attention(
@@ -50,8 +52,8 @@ def edge_attention(
         return plain_edge_attention(nodes, kinds, attention, bias, edges, mean_loop=mean_loop)
     graph = (edges.pointers, edges.sources, edges.kinds, mean_loop)
     shift = nodes.new_zeros(len(nodes), *nodes.shape[3:])
-    form = attend if parallel.bare() else _fused
-    out, _ = form(nodes, kinds, attention, bias, shift, *graph)
+    inputs = (nodes, kinds, attention, bias, shift, *graph)
+    out, _ = attend(*inputs, keep=False) if parallel.bare() else _fused(*inputs)
     return out
 
 
@@ -107,44 +109,52 @@ def attend(
     sources: Tensor,
     kind_ids: Tensor,
     mean_loop: bool,
+    keep: bool = True,
 ) -> tuple[Tensor, Tensor]:
-    """Output and weights, (S, N, H, D) and (H, S, edges), by the compiled loops.
+    """Output (S, N, H, D), and for gradients the weights and signs (H, S, edges, 1 + blocks).
 
-    ``shift`` (H, 4, D) is added to the nodes' residuals, keys and values.
+    ``shift`` (H, 4, D) is added to the nodes' residuals, keys and values. What is for gradients
+    need not be kept.
     """
     heads, draws, count, _, width = nodes.shape
     out = nodes.new_empty(draws, count, heads, width)
-    alpha = nodes.new_empty(heads, draws, len(sources) + mean_loop * count)
+    kept = _to_keep(nodes, len(sources) + mean_loop * count, keep)
     inputs = (nodes, kinds, attention, bias, shift, pointers, sources, kind_ids)
-    _run(edge_loops.forward, attention, mean_loop, alpha, (*inputs, out, alpha))
-    return out, alpha
+    _run(edge_loops.forward, nodes, len(sources), mean_loop, (*inputs, out, kept))
+    return out, kept
+
+
+def _to_keep(nodes: Tensor, edges: int, keep: bool) -> Tensor:
+    heads, draws, _, _, width = nodes.shape
+    blocks = width // len(lanes_of(width, LANES))
+    return nodes.new_empty((heads, draws, edges, 1 + blocks) if keep else (1, 1, 1, 1))
 
 
 def attend_backward(
     grad: Tensor,
     out: Tensor,
-    alpha: Tensor,
+    kept: Tensor,
     nodes: Tensor,
     kinds: Tensor | None,
     attention: Tensor,
     bias: Tensor | None,
     shift: Tensor,
-    pointers: Tensor,
-    sources: Tensor,
-    kind_ids: Tensor,
+    edges: Adjacency,
     mean_loop: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Gradients of nodes, kinds, attention, bias and shift; an empty one for what is None."""
     heads, draws, _, _, width = nodes.shape
-    empty = nodes.new_empty(0)
+    empty, back = nodes.new_empty(0), edges.outgoing
     d_nodes = nodes.new_empty(nodes.shape)
     d_kinds = None if kinds is None else kinds.new_empty(kinds.shape)
     d_attention = attention.new_zeros(heads, draws, width)
     d_bias = None if bias is None else bias.new_zeros(draws, *bias.shape)
     d_shift = shift.new_zeros(heads, draws, *shift.shape[1:])
-    inputs = (grad, out, alpha, nodes, kinds, attention, shift, pointers, sources, kind_ids)
+    inputs = (grad, out, kept, nodes, kinds, attention, shift, edges.pointers, edges.kinds)
+    outgoing = (back.pointers, back.destinations, back.kinds, back.places)
     grads = (d_nodes, d_kinds, d_attention, d_bias, d_shift)
-    _run(edge_gradients.backward, attention, mean_loop, alpha, (*inputs, *grads))
+    tensors = (*inputs, *outgoing, *grads)
+    _run(edge_gradients.backward, nodes, edges.num_edges, mean_loop, tensors)
     return (
         d_nodes,
         empty if d_kinds is None else d_kinds,
@@ -155,39 +165,52 @@ def attend_backward(
 
 
 def _run(
-    loop: Any,
-    attention: Tensor,
-    mean_loop: bool,
-    alpha: Tensor,
-    tensors: tuple[Tensor | None, ...],
+    loop: Any, nodes: Tensor, edges: int, mean_loop: bool, tensors: tuple[Tensor | None, ...]
 ) -> None:
     """A loop over heads and draws, a thread taking some of them."""
     arrays = parallel.arrays(*tensors)
-    lanes, slope = lanes_of(attention.shape[1]), arrays[0].dtype.type(SLOPE)
+    heads, draws, count, _, width = nodes.shape
+    lanes, slope = lanes_of(width, LANES), arrays[0].dtype.type(SLOPE)
     parallel.run(
         lambda start, stop: loop(start, stop, lanes, slope, mean_loop, *arrays),
-        alpha.shape[0] * alpha.shape[1],
-        work=alpha.numel(),
+        heads * draws,
+        work=heads * draws * (edges + mean_loop * count),
     )
 
 
 _fused = torch.library.custom_op(
     "ingram::edge_attention", attend, mutates_args=(), device_types="cpu"
 )
-_fused_backward = torch.library.custom_op(
-    "ingram::edge_attention_backward", attend_backward, mutates_args=(), device_types="cpu"
-)
+
+
+@torch.library.custom_op("ingram::edge_attention_backward", mutates_args=(), device_types="cpu")
+def _fused_backward(
+    grad: Tensor,
+    out: Tensor,
+    kept: Tensor,
+    nodes: Tensor,
+    kinds: Tensor | None,
+    attention: Tensor,
+    bias: Tensor | None,
+    shift: Tensor,
+    pointers: Tensor,
+    sources: Tensor,
+    kind_ids: Tensor,
+    mean_loop: bool,
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    inputs = (grad, out, kept, nodes, kinds, attention, bias, shift)
+    return attend_backward(*inputs, Adjacency(pointers, sources, kind_ids), mean_loop)
 
 
 @_fused.register_fake
-def _(nodes, kinds, attention, bias, shift, pointers, sources, kind_ids, mean_loop):
+def _(nodes, kinds, attention, bias, shift, pointers, sources, kind_ids, mean_loop, keep=True):
     heads, draws, count, _, width = nodes.shape
-    out = nodes.new_empty(draws, count, heads, width)
-    return out, nodes.new_empty(heads, draws, len(sources) + mean_loop * count)
+    kept = _to_keep(nodes, len(sources) + mean_loop * count, keep)
+    return nodes.new_empty(draws, count, heads, width), kept
 
 
 @_fused_backward.register_fake
-def _(grad, out, alpha, nodes, kinds, attention, bias, shift, *rest):
+def _(grad, out, kept, nodes, kinds, attention, bias, shift, *rest):
     shared = (kinds, attention, bias, shift)
     return nodes.new_empty(nodes.shape), *(
         nodes.new_empty(0) if t is None else t.new_empty(t.shape) for t in shared
@@ -195,14 +218,14 @@ def _(grad, out, alpha, nodes, kinds, attention, bias, shift, *rest):
 
 
 def _remember(ctx, inputs, output):
-    *tensors, ctx.mean_loop = inputs
+    *tensors, ctx.mean_loop, _ = inputs
     ctx.save_for_backward(*output, *tensors)
 
 
 def _differentiate(ctx, grad, _):
-    out, alpha, nodes, kinds, attention, bias, *rest = ctx.saved_tensors
+    kinds, bias = ctx.saved_tensors[3], ctx.saved_tensors[5]
     d_nodes, d_kinds, d_attention, d_bias, d_shift = _fused_backward(
-        grad, out, alpha, nodes, kinds, attention, bias, *rest, ctx.mean_loop
+        grad, *ctx.saved_tensors, ctx.mean_loop
     )
     return (
         d_nodes,
@@ -210,7 +233,7 @@ def _differentiate(ctx, grad, _):
         d_attention,
         None if bias is None else d_bias,
         d_shift,
-        *(None,) * 4,
+        *(None,) * 5,
     )
 
 

@@ -1,204 +1,235 @@
-"""The gradients of :mod:`ingram.kernels.edge_loops`, in the same two walks, values first."""
+"""The gradients of :mod:`ingram.kernels.edge_loops`, head by head in three walks.
+
+Sums over a node's incoming edges are made by walking edges by destination, sums over its outgoing
+ones by walking them by source. So they stay in registers, and only the few kinds are added to at
+random. The first walk, over nodes, goes through the ReLU and the self-loops; the second, by source,
+to values, logits and keys; the third, by destination, to queries and the keys of kinds.
+
+With bent_e = d_logit_e where t = query + key + kind is above zero and slope * d_logit_e elsewhere,
+the gradient of t is y * bent_e. So beyond the logits an edge's signs will do, no vector is read.
+The gradient of y, the sum of bent_e * t_e, is made of the sums of bent over the edges of each
+query, key and kind, times these.
+"""
 
 # mypy: ignore-errors
 from __future__ import annotations
 
 import numpy as np
 
-from ingram.kernels.edge_loops import KEY, QUERY, RESIDUAL, VALUE, end_of_run, fetch_ahead, pack
+from ingram.kernels.edge_loops import KEY, QUERY, RESIDUAL, VALUE, fetch_ahead, pack
 from ingram.kernels.parallel import compiled_fast, inlined_fast
-from ingram.kernels.vectors import by_sign, get, load, put, splat, store, through_relu, total
-
-
-@inlined_fast
-def _unpack(lanes, packed, unit, part, sums, table):
-    """The other way; adds the rows up in ``sums``."""
-    _, _, rows, parts, width = table.shape
-    for i in range(rows):
-        at = ((unit * rows + i) * parts + part) * width
-        for c in range(0, width, len(lanes)):
-            row = load(packed, i * width + c, lanes)
-            store(table, at + c, row)
-            store(sums, c, load(sums, c, lanes) + row)
-
-
-@inlined_fast
-def _mean_kinds(lanes, edges, table, means):
-    """(N, D): the mean of the kinds on a node's edges; zero when it has none."""
-    pointers, _, kinds = edges
-    width = table.shape[1]
-    one = table.dtype.type(1)
-    for v in range(len(pointers) - 1):
-        first, last = get(pointers, v), get(pointers, v + 1)
-        share = one / table.dtype.type(max(last - first, 1))
-        for c in range(0, width, len(lanes)):
-            mean = splat(table.dtype.type(0), lanes)
-            start = first
-            while start < last:
-                stop = end_of_run(kinds, start, last)
-                kind = load(table, get(kinds, start) * width + c, lanes)
-                mean = mean + kind * table.dtype.type(stop - start)
-                start = stop
-            store(means, v * width + c, mean * share)
+from ingram.kernels.vectors import add_where, get, load, put, splat, store, through_relu, total
 
 
 @compiled_fast
 def backward(
-    start, stop, lanes, slope, mean_loop, grad, out, alpha,
-    nodes, kinds, attention, shift, pointers, sources, kind_ids,
+    start, stop, lanes, slope, mean_loop, grad, out, kept,
+    nodes, kinds, attention, shift, pointers, kind_ids,
+    out_pointers, destinations, out_kinds, places,
     d_nodes, d_kinds, d_attention, d_bias, d_shift,
 ):  # fmt: skip
     """Each draw's gradients apart; the last three are zero when it starts."""
     _, draws, count, _, width = nodes.shape
-    edges = (pointers, sources, kind_ids)
-    ends, d_ends = np.empty((2, count, width), nodes.dtype)
-    means = np.empty((count if mean_loop else 0, width), nodes.dtype)
-    d_logits = np.empty(alpha.shape[2], nodes.dtype)
-    table, d_table = np.empty((2, 0, width), nodes.dtype)
-    unshifted, unused = np.zeros((2, width), nodes.dtype)
+    incoming = (pointers, kind_ids)
+    outgoing = (out_pointers, destinations, out_kinds, places)
+    masked, means = np.empty((count, width), nodes.dtype), np.empty(count, nodes.dtype)
+    edges = np.empty(kept.shape[2:], nodes.dtype)  # a weight gives way to its logit's gradient
+    buffer = np.empty(np.diff(out_pointers).max() if count else 0, nodes.dtype)
+    table, d_values, d_keys = np.empty((3, 0, width), nodes.dtype)
+    unshifted = np.zeros(width, nodes.dtype)
     if kinds is not None:
-        table, d_table = np.empty((2, kinds.shape[2], width), nodes.dtype)
+        table, d_values, d_keys = np.empty((3, kinds.shape[2], width), nodes.dtype)
     for i in range(start, stop):
         h, s = i // draws, i % draws
-        for part in (VALUE, KEY):
-            pack(lanes, nodes, i, part, shift[h, part], ends)
-            d_ends[:] = 0
-            d_table[:] = 0
-            if kinds is not None:
-                pack(lanes, kinds, i, part - KEY, unshifted, table)
-                if mean_loop and part == KEY:
-                    _mean_kinds(lanes, edges, table, means)
-            if part == VALUE:
-                _d_values(
-                    lanes, h, mean_loop, edges, grad[s], out[s], alpha[h, s], ends, kinds, table,
-                    d_nodes[h, s], d_ends, d_table, d_logits, d_shift[h, s, RESIDUAL],
-                )  # fmt: skip
-            else:
-                _d_keys(
-                    lanes, s, h, slope, mean_loop, edges, nodes[h, s], ends, kinds, table, means,
-                    attention[h], d_logits, d_nodes[h, s], d_ends, d_table, d_attention[h, s],
-                    d_bias,
-                )  # fmt: skip
-            _unpack(lanes, d_ends, i, part, d_shift[h, s, part], d_nodes)
-            if d_kinds is not None:
-                _unpack(lanes, d_table, i, part - KEY, unused, d_kinds)
+        for e in range(edges.size):  # a slice would be copied number by number
+            put(edges, e, get(kept, i * edges.size + e))
+        d_values[:] = 0
+        d_keys[:] = 0
+        if kinds is not None:
+            pack(lanes, kinds, i, VALUE - KEY, unshifted, table)
+        _by_node(
+            lanes, h, mean_loop, incoming, grad[s], out[s], edges, nodes[h, s], shift[h],
+            kinds, table, masked, means, d_nodes[h, s], d_values, d_shift[h, s],
+        )  # fmt: skip
+        _by_source(
+            lanes, slope, mean_loop, pointers, outgoing, nodes[h, s], shift[h], attention[h],
+            kinds, table, masked, means, edges, buffer,
+            d_nodes[h, s], d_attention[h, s], d_shift[h, s],
+        )  # fmt: skip
+        _by_destination(
+            lanes, s, h, slope, mean_loop, incoming, nodes[h, s], kinds, attention[h],
+            edges, d_nodes[h, s], d_keys, d_attention[h, s], d_bias,
+        )  # fmt: skip
+        if kinds is not None:
+            _to_kinds(
+                lanes, kinds[h, s], attention[h], d_keys, d_values, d_kinds[h, s], d_attention[h, s]
+            )
 
 
 @inlined_fast
-def _d_values(
-    lanes, h, mean_loop, edges, grad, out, alpha, ends, kinds, table,
-    d_nodes, d_ends, d_table, d_logits, d_shifts,
+def _add(lanes, sums, at, more):
+    store(sums, at, load(sums, at, lanes) + more)
+
+
+@inlined_fast
+def _by_node(
+    lanes, h, mean_loop, incoming, grad, out, edges, nodes, shift,
+    kinds, table, masked, means, d_nodes, d_values, d_shift,
 ):  # fmt: skip
-    """Through the weighted sum, to residuals, values and logits."""
-    pointers, sources, kind_ids = edges
-    _, heads, width = out.shape
-    zero = out.dtype.type(0)
-    nothing = splat(zero, lanes)
-    loops = 1 if mean_loop else 0
-    for v in range(len(pointers) - 1):
-        first, last, shift = get(pointers, v), get(pointers, v + 1), v * loops
-        loop = get(alpha, last + shift) if mean_loop else zero
-        share = out.dtype.type(1) / out.dtype.type(max(last - first, 1))
-        loop_share = loop * share  # of each edge's kind
+    """Through the ReLU to residuals and values of kinds, and through the self-loops.
+
+    The softmax takes off each weight's gradient their mean over the node's edges. That is what the
+    edges bring, the output less the residual, times what comes back through the ReLU.
+    """
+    pointers, kind_ids = incoming
+    count, heads, width = out.shape
+    zero, one = out.dtype.type(0), out.dtype.type(1)
+    nothing, loops, size = splat(zero, lanes), 1 if mean_loop else 0, edges.shape[1]
+    for v in range(count):
+        first, last = get(pointers, v), get(pointers, v + 1)
+        share = one / out.dtype.type(max(last - first, 1))
+        loop = get(edges, (last + v) * size) if mean_loop else zero
+        together, inner = zero, zero
         for c in range(0, width, len(lanes)):
-            at = (v * heads + h) * width + c
-            masked = through_relu(load(out, at, lanes), load(grad, at, lanes))
-            store(d_nodes, (4 * v + RESIDUAL) * width + c, masked)
-            store(d_shifts, c, load(d_shifts, c, lanes) + masked)
-            mean = nothing
-            start = first
-            while start < last:
-                stop = last if kinds is None else end_of_run(kind_ids, start, last)
-                dot, weight = zero, zero
-                k = get(kind_ids, start) * width + c
-                if kinds is not None:
-                    kind = load(table, k, lanes)
-                    dot = total(kind * masked)
-                    if mean_loop:
-                        mean = mean + kind * out.dtype.type(stop - start)
-                for e in range(start, stop):
-                    fetch_ahead(lanes, ends, sources, e, width, c)
-                    fetch_ahead(lanes, d_ends, sources, e, width, c)
-                    x = get(sources, e) * width + c
-                    own = get(alpha, e + shift)
-                    weight += own + loop_share
-                    inner = dot + total(load(ends, x, lanes) * masked)
-                    store(d_ends, x, load(d_ends, x, lanes) + masked * own)
-                    if c > 0:
-                        inner += get(d_logits, e + shift)
-                    put(d_logits, e + shift, inner)
-                if kinds is not None:
-                    store(d_table, k, load(d_table, k, lanes) + masked * weight)
-                start = stop
+            at, own = (v * heads + h) * width + c, 4 * v * width + c
+            result = load(out, at, lanes)
+            row = through_relu(result, load(grad, at, lanes))
+            store(masked, v * width + c, row)
+            store(d_nodes, own + RESIDUAL * width, row)
+            _add(lanes, d_shift, RESIDUAL * width + c, row)
+            left = load(nodes, own + RESIDUAL * width, lanes)
+            left = left + load(shift, RESIDUAL * width + c, lanes)
+            together += total(row * (result + left * -one))
+            mean, e = nothing, first
+            while e < last and kinds is not None:
+                kind, times, weight = get(kind_ids, e), zero, zero
+                while e < last and get(kind_ids, e) == kind:
+                    weight += get(edges, (e + v * loops) * size)
+                    times += one
+                    e += 1
+                k = kind * width + c
+                mean = mean + load(table, k, lanes) * times
+                _add(lanes, d_values, k, row * (weight + loop * share * times))
             if mean_loop:
-                x = v * width + c
-                value = load(ends, x, lanes) + mean * share
-                store(d_ends, x, load(d_ends, x, lanes) + masked * loop)
-                inner = total(value * masked)
-                if c > 0:
-                    inner += get(d_logits, last + shift)
-                put(d_logits, last + shift, inner)
-        mean = zero
-        for e in range(first + shift, last + shift + loops):
-            mean += get(alpha, e) * get(d_logits, e)
-        for e in range(first + shift, last + shift + loops):
-            put(d_logits, e, get(alpha, e) * (get(d_logits, e) - mean))
+                value = load(nodes, own + VALUE * width, lanes)
+                value = value + load(shift, VALUE * width + c, lanes)
+                inner += total((value + mean * share) * row)
+                store(d_nodes, own + VALUE * width, row * loop)
+        put(means, v, together)
+        if mean_loop:
+            put(edges, (last + v) * size, loop * (inner - together))
 
 
 @inlined_fast
-def _d_keys(
-    lanes, s, h, slope, mean_loop, edges, nodes, ends, kinds, table, means, y, d_logits,
-    d_nodes, d_ends, d_table, d_y, d_bias,
+def _by_source(
+    lanes, slope, mean_loop, pointers, outgoing, nodes, shift, y,
+    kinds, table, masked, means, edges, buffer,
+    d_nodes, d_y, d_shift,
 ):  # fmt: skip
-    """Through the logits, to queries, keys, y and bias."""
-    pointers, sources, kind_ids = edges
+    """Through the weighted sum to values, through the softmax to logits, and on to keys."""
+    out_pointers, destinations, out_kinds, places = outgoing
+    width = len(y)
+    zero = y.dtype.type(0)
+    loops, size = 1 if mean_loop else 0, edges.shape[1]
+    nothing, above = splat(zero, lanes), y.dtype.type(1) - slope
+    for x in range(len(out_pointers) - 1):
+        first, last = get(out_pointers, x), get(out_pointers, x + 1)
+        own_loop = (get(pointers, x + 1) + x) * size
+        for c in range(0, width, len(lanes)):
+            at = (4 * x + VALUE) * width + c
+            value = load(nodes, at, lanes) + load(shift, VALUE * width + c, lanes)
+            d_value = nothing
+            if mean_loop:
+                d_value = load(d_nodes, at, lanes)
+            for i in range(first, last):
+                fetch_ahead(lanes, masked, destinations, i, width, c)
+                v = get(destinations, i)
+                row = load(masked, v * width + c, lanes)
+                d_value = d_value + row * get(edges, (get(places, i) + v * loops) * size)
+                carried = value
+                if kinds is not None:
+                    carried = value + load(table, get(out_kinds, i) * width + c, lanes)
+                inner = total(carried * row)
+                if c > 0:
+                    inner += get(buffer, i - first)
+                put(buffer, i - first, inner)
+            store(d_nodes, at, d_value)
+            _add(lanes, d_shift, VALUE * width + c, d_value)
+        for c in range(0, width, len(lanes)):
+            bits = 1 + c // len(lanes)
+            bent, whole = nothing, zero
+            if mean_loop:
+                whole = get(edges, own_loop)
+                bent = add_where(bent, edges, own_loop + bits, whole)
+            for i in range(first, last):
+                v = get(destinations, i)
+                e = (get(places, i) + v * loops) * size
+                g = get(buffer, i - first)
+                if c == 0:
+                    g = get(edges, e) * (g - get(means, v))
+                    put(buffer, i - first, g)
+                    put(edges, e, g)
+                bent = add_where(bent, edges, e + bits, g)
+                whole += g
+            bent = bent * above + splat(whole * slope, lanes)
+            at = (4 * x + KEY) * width + c
+            step = bent * load(y, c, lanes)
+            store(d_nodes, at, step)
+            _add(lanes, d_shift, KEY * width + c, step)
+            key = load(nodes, at, lanes) + load(shift, KEY * width + c, lanes)
+            _add(lanes, d_y, c, bent * key)
+
+
+@inlined_fast
+def _by_destination(
+    lanes, s, h, slope, mean_loop, incoming, nodes, kinds, y,
+    edges, d_nodes, d_keys, d_y, d_bias,
+):  # fmt: skip
+    """From logits to queries, bias and keys of kinds."""
+    pointers, kind_ids = incoming
     width = len(y)
     zero, one = y.dtype.type(0), y.dtype.type(1)
-    loops = 1 if mean_loop else 0
+    loops, size = 1 if mean_loop else 0, edges.shape[1]
+    nothing, above = splat(zero, lanes), one - slope
     for v in range(len(pointers) - 1):
-        first, last, shift = get(pointers, v), get(pointers, v + 1), v * loops
+        first, last, more = get(pointers, v), get(pointers, v + 1), v * loops
         share = one / y.dtype.type(max(last - first, 1))
         if d_bias is not None:
             for e in range(first, last):
-                d_bias[s, get(kind_ids, e), h] += get(d_logits, e + shift)
+                d_bias[s, get(kind_ids, e), h] += get(edges, (e + more) * size)
         for c in range(0, width, len(lanes)):
-            query = load(nodes, (4 * v + QUERY) * width + c, lanes)
-            weights = load(y, c, lanes)
-            d_weights = load(d_y, c, lanes)
-            d_query = splat(zero, lanes)
-            loop = splat(zero, lanes)  # the self-loop's step, a share for each edge's kind
+            bits = 1 + c // len(lanes)
+            bent, loop = nothing, nothing
             if mean_loop:
-                x = v * width + c
-                t = query + load(ends, x, lanes) + load(means, x, lanes)
-                g = get(d_logits, last + shift)
-                bent = by_sign(t, g, g * slope)
-                d_weights = d_weights + bent * t
-                d_query = bent * weights
-                store(d_ends, x, load(d_ends, x, lanes) + d_query)
-                loop = d_query * share
-            start = first
-            while start < last:
-                stop = last if kinds is None else end_of_run(kind_ids, start, last)
-                k = get(kind_ids, start) * width + c
-                base = query
+                g = get(edges, (last + more) * size)
+                bent = add_where(nothing, edges, (last + more) * size + bits, g * above)
+                bent = bent + splat(g * slope, lanes)
+                loop = bent * share  # of each edge's kind
+            e = first
+            while e < last:
+                kind, times = get(kind_ids, e), zero
+                run, whole = nothing, zero
+                while e < last and (kinds is None or get(kind_ids, e) == kind):
+                    g = get(edges, (e + more) * size)
+                    run = add_where(run, edges, (e + more) * size + bits, g)
+                    whole += g
+                    times += one
+                    e += 1
+                run = run * above + splat(whole * slope, lanes)
+                bent = bent + run
                 if kinds is not None:
-                    base = query + load(table, k, lanes)
-                steps = splat(zero, lanes)
-                for e in range(start, stop):
-                    fetch_ahead(lanes, ends, sources, e, width, c)
-                    fetch_ahead(lanes, d_ends, sources, e, width, c)
-                    x = get(sources, e) * width + c
-                    t = base + load(ends, x, lanes)
-                    g = get(d_logits, e + shift)
-                    bent = by_sign(t, g, g * slope)
-                    d_weights = d_weights + bent * t
-                    step = bent * weights
-                    steps = steps + step
-                    store(d_ends, x, load(d_ends, x, lanes) + step)
-                d_query = d_query + steps
-                if kinds is not None:
-                    more = steps + loop * y.dtype.type(stop - start)
-                    store(d_table, k, load(d_table, k, lanes) + more)
-                start = stop
-            store(d_y, c, d_weights)
-            store(d_nodes, (4 * v + QUERY) * width + c, d_query)
+                    _add(lanes, d_keys, kind * width + c, run + loop * times)
+            query = (4 * v + QUERY) * width + c
+            store(d_nodes, query, bent * load(y, c, lanes))
+            _add(lanes, d_y, c, bent * load(nodes, query, lanes))
+
+
+@inlined_fast
+def _to_kinds(lanes, kinds, y, d_keys, d_values, d_kinds, d_y):
+    count, _, width = kinds.shape
+    for k in range(count):
+        for c in range(0, width, len(lanes)):
+            bent = load(d_keys, k * width + c, lanes)
+            store(d_kinds, 2 * k * width + c, bent * load(y, c, lanes))
+            store(d_kinds, (2 * k + 1) * width + c, load(d_values, k * width + c, lanes))
+            _add(lanes, d_y, c, bent * load(kinds, 2 * k * width + c, lanes))

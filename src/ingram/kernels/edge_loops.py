@@ -5,6 +5,8 @@ is walked twice, once by its keys and once by its values, each packed side by si
 walk reads at random then fits in a core's cache on a middling graph.
 
 The weight of edge e into node v lies at e, or with self-loops at e + v, the loop's after them.
+For a gradient it is kept with the edge's signs: for each channel a bit, set where query + key +
+kind is above zero. They are all that the gradient of the LeakyReLU wants to know.
 """
 
 # mypy: ignore-errors
@@ -20,6 +22,7 @@ from ingram.kernels.vectors import (
     load,
     prefetch,
     put,
+    put_signs,
     splat,
     store,
     through_relu,
@@ -52,29 +55,28 @@ def fetch_ahead(lanes, table, sources, e, width, c):
         prefetch(table, row + line)
 
 
-@inlined_fast
-def end_of_run(kinds, e, last):
-    """Where the edges of the kind of edge e end, no later than at ``last``."""
-    stop = e + 1
-    while stop < last and get(kinds, stop) == get(kinds, e):
-        stop += 1
-    return stop
-
-
 @compiled_fast
 def forward(
     start, stop, lanes, slope, mean_loop,
-    nodes, kinds, attention, bias, shift, pointers, sources, kind_ids, out, alpha,
+    nodes, kinds, attention, bias, shift, pointers, sources, kind_ids, out, kept,
 ):  # fmt: skip
-    """Units start : stop of H * S, see :func:`ingram.kernels.edge_attention.edge_attention`."""
+    """Units start : stop of H * S, see :func:`ingram.kernels.edge_attention.edge_attention`.
+
+    kept: (H, S, edges, 1 + D / lanes), weights and signs; of one number if nobody wants them.
+    """
     _, draws, count, _, width = nodes.shape
     edges = (pointers, sources, kind_ids)
     ends = np.empty((count, width), nodes.dtype)
+    weights = np.empty(len(sources) + (count if mean_loop else 0), nodes.dtype)
     table, unshifted = np.empty((0, width), nodes.dtype), np.zeros(width, nodes.dtype)
     if kinds is not None:
         table = np.empty((kinds.shape[2], width), nodes.dtype)
+    size = 1 + width // len(lanes)  # of what is kept of an edge
+    if kept.size == 1:  # all goes to one place, which two threads would fight for
+        kept, size = np.empty((1, 1, 1, 1), nodes.dtype), 0
     for i in range(start, stop):
         h, s = i // draws, i % draws
+        place = i * len(weights) * size
         for part in (KEY, VALUE):
             pack(lanes, nodes, i, part, shift[h, part], ends)
             if kinds is not None:
@@ -82,24 +84,24 @@ def forward(
             if part == KEY:
                 _logits(
                     lanes, h, slope, mean_loop, edges, nodes[h, s], ends, kinds, table,
-                    attention[h], bias, alpha[h, s],
+                    attention[h], bias, weights, kept, place, size,
                 )  # fmt: skip
-                exponentials(alpha[h, s])
+                exponentials(weights)
             else:
                 _values(
                     lanes, h, mean_loop, edges, nodes[h, s], ends, kinds, table,
-                    shift[h, RESIDUAL], out[s], alpha[h, s],
+                    shift[h, RESIDUAL], out[s], weights, kept, place, size,
                 )  # fmt: skip
 
 
 @inlined_fast
 def _logits(
-    lanes, h, slope, mean_loop, edges, nodes, ends, kinds, table, y, bias, alpha
+    lanes, h, slope, mean_loop, edges, nodes, ends, kinds, table, y, bias, alpha, kept, place, size
 ):  # fmt: skip
     """Each edge's y . LeakyReLU(query + key + kind) + bias, less the largest of its node."""
     pointers, sources, kind_ids = edges
     width = len(y)
-    loops = 1 if mean_loop else 0
+    loops, some = 1 if mean_loop else 0, min(size, 1)
     bend, nothing = splat(slope, lanes), splat(y.dtype.type(0), lanes)
     for v in range(len(pointers) - 1):
         first, last, shift = get(pointers, v), get(pointers, v + 1), v * loops
@@ -109,28 +111,25 @@ def _logits(
             query = load(nodes, (4 * v + QUERY) * width + c, lanes)
             weights = load(y, c, lanes)
             top, mean = y.dtype.type(-np.inf), nothing
-            start = first
-            while start < last:
-                stop, base = last, query
+            for e in range(first, last):
+                fetch_ahead(lanes, ends, sources, e, width, c)
+                t = query + load(ends, get(sources, e) * width + c, lanes)
                 if kinds is not None:
-                    stop = end_of_run(kind_ids, start, last)
-                    kind = load(table, get(kind_ids, start) * width + c, lanes)
-                    base = query + kind
+                    kind = load(table, get(kind_ids, e) * width + c, lanes)
+                    t = t + kind
                     if mean_loop:
-                        mean = mean + kind * y.dtype.type(stop - start)
-                for e in range(start, stop):
-                    fetch_ahead(lanes, ends, sources, e, width, c)
-                    t = base + load(ends, get(sources, e) * width + c, lanes)
-                    logit = total(larger(t, t * bend) * weights)
-                    if c > 0:
-                        logit += get(alpha, e + shift)
-                    elif bias is not None:
-                        logit += bias[get(kind_ids, e), h]
-                    put(alpha, e + shift, logit)
-                    top = max(top, logit)
-                start = stop
+                        mean = mean + kind
+                put_signs(kept, place + (e + shift) * size + (1 + c // len(lanes)) * some, t)
+                logit = total(larger(t, t * bend) * weights)
+                if c > 0:
+                    logit += get(alpha, e + shift)
+                elif bias is not None:
+                    logit += bias[get(kind_ids, e), h]
+                put(alpha, e + shift, logit)
+                top = max(top, logit)
             if mean_loop:
                 t = query + load(ends, v * width + c, lanes) + mean * share
+                put_signs(kept, place + (last + shift) * size + (1 + c // len(lanes)) * some, t)
                 logit = total(larger(t, t * bend) * weights)
                 if c > 0:
                     logit += get(alpha, last + shift)
@@ -141,7 +140,9 @@ def _logits(
 
 
 @inlined_fast
-def _values(lanes, h, mean_loop, edges, nodes, ends, kinds, table, shifts, out, alpha):
+def _values(
+    lanes, h, mean_loop, edges, nodes, ends, kinds, table, shifts, out, alpha, kept, place, size
+):  # fmt: skip
     """Makes ``alpha`` sum to one over a node's edges, and with it the node's output."""
     pointers, sources, kind_ids = edges
     _, heads, width = out.shape
@@ -156,24 +157,19 @@ def _values(lanes, h, mean_loop, edges, nodes, ends, kinds, table, shifts, out, 
         scale = out.dtype.type(1) / whole
         for e in range(first + shift, last + shift + loops):
             put(alpha, e, get(alpha, e) * scale)
+            put(kept, place + e * size, get(alpha, e))
         for c in range(0, width, len(lanes)):
             result = load(nodes, (4 * v + RESIDUAL) * width + c, lanes) + load(shifts, c, lanes)
             mean = nothing
-            start = first
-            while start < last:
-                stop = last if kinds is None else end_of_run(kind_ids, start, last)
-                weight = out.dtype.type(0)
-                for e in range(start, stop):
-                    fetch_ahead(lanes, ends, sources, e, width, c)
-                    value = load(ends, get(sources, e) * width + c, lanes)
-                    weight += get(alpha, e + shift)
-                    result = result + value * get(alpha, e + shift)
+            for e in range(first, last):
+                fetch_ahead(lanes, ends, sources, e, width, c)
+                value = load(ends, get(sources, e) * width + c, lanes)
                 if kinds is not None:
-                    kind = load(table, get(kind_ids, start) * width + c, lanes)
-                    result = result + kind * weight
+                    kind = load(table, get(kind_ids, e) * width + c, lanes)
+                    value = value + kind
                     if mean_loop:
-                        mean = mean + kind * out.dtype.type(stop - start)
-                start = stop
+                        mean = mean + kind
+                result = result + value * get(alpha, e + shift)
             if mean_loop:
                 value = load(ends, v * width + c, lanes) + mean * share
                 result = result + value * get(alpha, last + shift)

@@ -22,8 +22,7 @@ import torch
 from torch import Tensor
 
 from ingram.kernels import parallel
-from ingram.kernels.adjacency import Adjacency
-from ingram.kernels.edge_loops import end_of_run
+from ingram.kernels.adjacency import Adjacency, end_of_run
 from ingram.kernels.parallel import compiled_fast
 from ingram.kernels.vectors import (
     fused,

@@ -197,15 +197,34 @@ def where_other(typingctx, one, other, vector):
 
 
 @intrinsic
-def by_sign(typingctx, vector, positive, other):
-    """The number ``positive`` in lanes above zero, the number ``other`` elsewhere."""
+def put_signs(typingctx, array, at, vector):
+    """array[at], as mere bits: one for each of up to 32 lanes, set if it is above zero."""
 
     def codegen(context, builder, signature, args):
-        vector, *numbers = args
-        above = builder.fcmp_ordered(">", vector, _zero(vector))
-        return builder.select(above, *(_spread(builder, n, vector.type) for n in numbers))
+        above = builder.fcmp_ordered(">", args[2], _zero(args[2]))
+        bits, word = builder.bitcast(above, ir.IntType(args[2].type.count)), _word(array)
+        bits = bits if bits.type == word else builder.zext(bits, word)
+        address = _address(context, builder, array, args)
+        builder.store(bits, builder.bitcast(address, word.as_pointer()))
+        return context.get_dummy_value()
 
-    return vector(vector, positive, other), codegen
+    return types.none(array, types.intp, vector), codegen
+
+
+@intrinsic
+def add_where(typingctx, vector, array, at, number):
+    """The number added in lanes whose bit in array[at] is set."""
+
+    def codegen(context, builder, signature, args):
+        vector, _, _, number = args
+        lanes, address = ir.IntType(vector.type.count), _address(context, builder, array, args[1:])
+        bits = builder.load(builder.bitcast(address, _word(array).as_pointer()))
+        bits = bits if bits.type == lanes else builder.trunc(bits, lanes)
+        chosen = builder.bitcast(bits, ir.VectorType(ir.IntType(1), lanes.width))
+        more = builder.fadd(vector, _spread(builder, number, vector.type))
+        return builder.select(chosen, more, vector)
+
+    return vector(vector, array, types.intp, number), codegen
 
 
 @intrinsic
@@ -222,6 +241,11 @@ def through_relu(typingctx, gate, vector):
 def _address(context, builder, array, args):
     data = context.make_array(array)(context, builder, args[0]).data
     return builder.gep(data, [args[1]])
+
+
+def _word(array):
+    """An integer of the size of the array's numbers."""
+    return ir.IntType(array.dtype.bitwidth)
 
 
 def _name(operation, vector):

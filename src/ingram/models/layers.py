@@ -59,10 +59,9 @@ class Attention(nn.Module):
         """(S, N, hidden) from nodes x, or from what ``inner`` makes of them, and kinds z."""
         eager = x.device.type == "cpu" and not torch.compiler.is_compiling()
         if eager and torch.is_grad_enabled() and self.aggregator == "attention":
-            graph = (edges.pointers, edges.sources, edges.kinds, mean_loop)
             inners = (None, None) if inner is None else (inner.weight, inner.bias)
             return attention_layer(
-                graph, x, z, self.attention, bias, *inners, *self._maps()
+                edges, mean_loop, x, z, self.attention, bias, *inners, *self._maps()
             ).flatten(2)
 
         def heads(part: slice) -> Tensor:
@@ -124,8 +123,8 @@ class Attention(nn.Module):
 
     def _groups(self, x: Tensor, edges: Adjacency) -> list[slice]:
         """Without gradients a large graph takes a few heads at a time: heads never mix."""
-        numbers = (4 * self.head_width + 1) * edges.num_nodes + edges.num_edges
-        together = BUDGET // (x.element_size() * len(x) * max(numbers, 1))
+        numbers = len(x) * 4 * self.head_width * max(edges.num_nodes, 1)
+        together = BUDGET // (x.element_size() * numbers)
         if torch.is_grad_enabled() or together >= self.heads:
             return [slice(None)]
         together = max(together, torch.get_num_threads())

@@ -68,13 +68,16 @@ class EmbeddingEpochs:
 def epoch_bytes(config: Config, graph: KnowledgeGraph) -> int:
     """Of one step: edges, five arrays a layer that backward reads and six it fills, the targets.
 
-    Of a sketch there are three blocks, and as many again for each of what backward fills.
+    Of an edge a layer keeps a weight and signs, head by head. Of a sketch there are three blocks,
+    and as many again for each of what backward fills.
     """
     model, training = config.model, config.training
     entities, triples = config.tasks.largest(graph.num_entities, graph.num_triples)
     layers = entities * model.entity_hidden * (5 * model.entity_layers + 6)
     layers += 15 * entities * model.sketch_width
     layers += 2 * graph.num_relations * model.relation_hidden * (5 * model.relation_layers + 6)
+    edges = round(2 * training.message_share * triples)
+    layers += 2 * edges * model.entity_heads * model.entity_layers
     targets = round((1 - training.message_share) * triples)
     predicted = 64 * targets * (1 + training.negatives)
     if training.objective == "cross-entropy":
