@@ -49,6 +49,26 @@ def test_facts_reach_every_entity_and_hold_every_relation(graph, seed, share):
     assert set(facts[:, 1]) == set(graph.triples[:, 1])
 
 
+def distances(triples, count):
+    """How far each entity is from the first that it can reach, in steps along triples."""
+    far = {}
+    for first in range(count):
+        layer, steps = {first} - far.keys(), 0
+        while layer:
+            far |= dict.fromkeys(layer, steps)
+            ends = [(h, t) for h, _, t in triples.tolist()]
+            reached = {t for h, t in ends if h in layer} | {h for h, t in ends if t in layer}
+            layer, steps = reached - far.keys(), steps + 1
+    return far
+
+
+@given(graphs(max_entities=12, max_relations=1, min_triples=1, max_triples=60), seeds)
+def test_trees_grow_breadth_first(graph, seed):
+    """With one relation and no room for more, the facts are the forest alone (or one loop)."""
+    facts = graph.triples[CoveringSplit(graph, 0.01).draw(np.random.default_rng(seed))]
+    assert distances(facts, graph.num_entities) == distances(graph.triples, graph.num_entities)
+
+
 @given(any_graph, seeds, st.sampled_from([0.25, 0.6, 0.75]))
 def test_facts_are_the_wanted_share_unless_forest_and_cover_need_more(graph, seed, share):
     size = math.floor(share * graph.num_triples)
