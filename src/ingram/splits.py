@@ -80,8 +80,8 @@ class CoveringSplit:
 def _tree_edges(graph: Facts) -> tuple[Ids, Ids, Ids]:
     """The triples along each edge of a spanning forest: members, and start and count per edge.
 
-    Each tree grows breadth first from its first entity. So do those that the public benchmarks were
-    split by: what training predicts should be like what is predicted in the end.
+    Each tree grows breadth first, from its first entity. The public benchmarks seem to be split by
+    such trees, and what training predicts should be like what is predicted in the end.
     """
     heads, tails = graph.triples[:, 0], graph.triples[:, 2]
     low, high = np.minimum(heads, tails), np.maximum(heads, tails)

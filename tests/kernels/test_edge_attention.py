@@ -112,6 +112,46 @@ def test_a_diverged_input_shows_in_the_output(part, bad):
     torch.testing.assert_close(fused, plain, equal_nan=True)
 
 
+@pytest.mark.parametrize("width", [24, 25, 64, 96])
+@pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
+def test_signs_of_any_width_are_kept(width, dtype):
+    """More than a block of lanes, more than a number of signs, blocks that share a number."""
+    case = random_case(dtype, width=width, nodes=9, edges=60)
+    fused, plain = (both_ways(case, backend) for backend in ("fused", "plain"))
+    assert_agree(fused, plain, TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize(("kinds", "bias"), FORMS)
+def test_without_gradients_nothing_is_kept_and_the_output_has_the_same_bits(kinds, bias):
+    case = random_case(torch.float32, width=40, kinds=kinds, bias=bias)
+    inputs = [None if t is None else t.clone().requires_grad_() for t in case.tensors]
+    wanted = edge_attention(*inputs, case.edges, mean_loop=case.mean_loop, backend="fused")
+    assert wanted.requires_grad
+    with torch.no_grad():
+        found = edge_attention(*inputs, case.edges, mean_loop=case.mean_loop, backend="fused")
+    assert torch.equal(found, wanted)
+
+
+def test_a_graph_without_nodes_has_gradients_too():
+    case = random_case(nodes=1, edges=0)
+    empty = AttentionCase(
+        (case.tensors[0][:, :, :0], *case.tensors[1:]),
+        group_by_destination(*np.empty((3, 0), np.int64), 0),
+        mean_loop=True,
+    )
+    for array in both_ways(empty, "fused")[1:]:
+        assert not array.count_nonzero()
+
+
+@pytest.mark.parametrize("residual", [-torch.inf, 1e3])
+def test_gradients_stand_a_residual_of_any_size(residual):
+    """One that the ReLU stops lets nothing through; a large one costs digits, no more."""
+    case = random_case(torch.float32, width=8, nodes=9, edges=60)
+    case.tensors[0][0, 1, 2, 1] = residual
+    fused, plain = (both_ways(case, backend) for backend in ("fused", "plain"))
+    assert_agree(fused, plain, TOLERANCE[torch.float32])
+
+
 def test_a_mean_loop_without_kinds_is_refused():
     case = random_case(kinds=False)
     with pytest.raises(ValueError, match="wants kinds"):
@@ -124,12 +164,18 @@ def test_the_ops_pass_opcheck(kinds, bias):
     tensors = [None if t is None else t.requires_grad_() for t in case.tensors]
     graph = (case.edges.pointers, case.edges.sources, case.edges.kinds, case.mean_loop)
     shift = table(9, 2, 4, 3)
-    torch.library.opcheck(torch.ops.ingram.edge_attention.default, (*tensors, shift, *graph))
+    forward = torch.ops.ingram.edge_attention.default
+    torch.library.opcheck(forward, (*tensors, shift, *graph, True))
 
     plain = [None if t is None else t.detach() for t in tensors]
-    out, kept = torch.ops.ingram.edge_attention(*plain, shift, *graph)
+    out, kept = torch.ops.ingram.edge_attention(*plain, shift, *graph, True)
     arguments = (torch.ones_like(out), out, kept, *plain, shift, *graph)
     torch.library.opcheck(torch.ops.ingram.edge_attention_backward.default, arguments)
+
+    torch.library.opcheck(forward, (*plain, shift, *graph, False))
+    out, _ = forward(*tensors, shift, *graph, False)
+    with pytest.raises(ValueError, match="nothing was"):
+        out.sum().backward()
 
 
 def test_the_op_compiles_whole_with_its_gradient():

@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 from ingram.kernels import vectors
+from ingram.kernels.signs import add_where, put_signs
 from ingram.kernels.vectors import (
-    add_where,
     count_above,
     count_same,
     fused,
@@ -13,7 +13,6 @@ from ingram.kernels.vectors import (
     larger,
     load,
     put,
-    put_signs,
     splat,
     store,
     through_relu,
@@ -31,8 +30,9 @@ def compute(lanes, numbers, others, out):
     store(out, 2 * size, one * numbers.dtype.type(3) + splat(numbers.dtype.type(1), lanes))
     store(out, 3 * size, fused(numbers.dtype.type(3), one, other))
     store(out, 4 * size, larger(one, other))
-    put_signs(out, 7 * size + 1, one)
-    store(out, 5 * size, add_where(other, out, 7 * size + 1, numbers.dtype.type(7)))
+    for c in range(0, 64, size):
+        put_signs(out, 7 * size + 1, c, one)
+        store(out, 5 * size, add_where(other, out, 7 * size + 1, c, numbers.dtype.type(7)))
     store(out, 6 * size, through_relu(one, other))
     put(out, 7 * size, total(one))
     return count_above(one, get(others, 0)), count_same(one, get(others, 0))
@@ -43,7 +43,7 @@ def compute(lanes, numbers, others, out):
 def test_operations_are_those_of_whole_arrays(dtype, size):
     rng = np.random.default_rng(size)
     one, other = rng.integers(-3, 4, (2, size)).astype(dtype)  # exact in any order
-    out = np.zeros((9, size), dtype)
+    out = np.zeros((10, size), dtype)
     counts = compute((0,) * size, one, other, out)
     np.testing.assert_array_equal(out[0], one + other)
     np.testing.assert_array_equal(out[1], one * other)
@@ -58,9 +58,11 @@ def test_operations_are_those_of_whole_arrays(dtype, size):
 
 def test_a_nan_passes_the_relu_and_is_above_nothing():
     one = np.array([np.nan, 1, -1, 0], np.float32)
-    out = np.zeros((9, 4), np.float32)
+    out = np.zeros((10, 4), np.float32)
     assert compute((0,) * 4, one, one, out) == (0, 0)
     np.testing.assert_array_equal(out[6], [np.nan, 1, 0, 0])
+    compute((0,) * 4, one, np.ones(4, np.float32), out)
+    np.testing.assert_array_equal(out[5], [1, 8, 1, 1])
 
 
 @pytest.mark.parametrize(("width", "lanes"), [(32, 32), (16, 16), (48, 16), (128, 64), (3, 1)])

@@ -78,7 +78,7 @@ def test_the_attention_into_one_node_is_that_of_the_whole_layer(self_loop):
     _, kept = attend(
         *layer.projected(h, whole, None), layer.attention[0], None,
         torch.zeros(heads, 4, layer.head_width, dtype=torch.float64),
-        own.pointers, own.sources, own.kinds, layer.mean_loop,
+        own.pointers, own.sources, own.kinds, layer.mean_loop, keep=True,
     )  # fmt: skip
     for entity in range(9):
         shift = entity if layer.mean_loop else 0

@@ -1,4 +1,4 @@
-"""Edges grouped by their destination: the order in which the loops walk a graph."""
+"""Edges grouped by their destination, and by their source: the orders in which loops walk them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Adjacency:
     """Incoming edges of N nodes. pointers: (N + 1,) long; sources, kinds: (E,) int, by destination.
 
     The edges into node v are ``pointers[v] : pointers[v + 1]``. A kind is a relation in a
-    knowledge graph and a bin in a relation graph. Where edges of one kind follow each other, the
-    loops read the kind once.
+    knowledge graph and a bin in a relation graph. Where edges of one kind follow each other, loops
+    may read the kind once.
     """
 
     pointers: Tensor
@@ -40,7 +40,7 @@ class Adjacency:
 
     @cached_property
     def outgoing(self) -> Outgoing:
-        """The same edges by their sources, made when first asked for."""
+        """The same edges by their sources, of a whole graph; made when first asked for."""
         pointers, sources, kinds = (t.numpy() for t in (self.pointers, self.sources, self.kinds))
         starts = _starts(sources, self.num_nodes)
         columns = np.empty((3, self.num_edges), np.int32)

@@ -68,7 +68,7 @@ class _Layer(torch.autograd.Function):
         nodes = head_products(x, folded, None).unflatten(-1, (4, size))
         kinds = None if z is None else head_products(z, kind_weight, None).unflatten(-1, (2, size))
         graph = (edges.pointers, edges.sources, edges.kinds, mean_loop)
-        out, kept = attend(nodes, kinds, attention, bias, folded_shift, *graph)
+        out, kept = attend(nodes, kinds, attention, bias, folded_shift, *graph, keep=True)
         ctx.edges, ctx.mean_loop, ctx.shapes = edges, mean_loop, [m.shape for m in maps]
         ctx.save_for_backward(
             x, z, attention, bias, inner, inner_bias, weight, folded, folded_shift, kind_weight,

@@ -25,12 +25,11 @@ from torch.nn.functional import leaky_relu
 
 from ingram.kernels import edge_gradients, edge_loops, parallel
 from ingram.kernels.adjacency import Adjacency
+from ingram.kernels.signs import WORD
 from ingram.kernels.vectors import lanes_of
 
 SLOPE = 0.2
 """Of the LeakyReLU inside the attention."""
-LANES = 32
-"""At most, so that an edge's signs are the bits of one number a block."""
 
 
 def edge_attention(
@@ -52,8 +51,8 @@ def edge_attention(
         return plain_edge_attention(nodes, kinds, attention, bias, edges, mean_loop=mean_loop)
     graph = (edges.pointers, edges.sources, edges.kinds, mean_loop)
     shift = nodes.new_zeros(len(nodes), *nodes.shape[3:])
-    inputs = (nodes, kinds, attention, bias, shift, *graph)
-    out, _ = attend(*inputs, keep=False) if parallel.bare() else _fused(*inputs)
+    form = attend if parallel.bare() else _fused
+    out, _ = form(nodes, kinds, attention, bias, shift, *graph, torch.is_grad_enabled())
     return out
 
 
@@ -109,25 +108,28 @@ def attend(
     sources: Tensor,
     kind_ids: Tensor,
     mean_loop: bool,
-    keep: bool = True,
+    keep: bool,
 ) -> tuple[Tensor, Tensor]:
-    """Output (S, N, H, D), and for gradients the weights and signs (H, S, edges, 1 + blocks).
+    """Output (S, N, H, D), and what gradients want of the edges, if it is to be kept.
 
-    ``shift`` (H, 4, D) is added to the nodes' residuals, keys and values. What is for gradients
-    need not be kept.
+    ``shift`` (H, 4, D) is added to the nodes' residuals, keys and values.
     """
     heads, draws, count, _, width = nodes.shape
     out = nodes.new_empty(draws, count, heads, width)
-    kept = _to_keep(nodes, len(sources) + mean_loop * count, keep)
+    kept = nodes.new_empty(_kept_shape(nodes, len(sources), mean_loop, keep))
     inputs = (nodes, kinds, attention, bias, shift, pointers, sources, kind_ids)
     _run(edge_loops.forward, nodes, len(sources), mean_loop, (*inputs, out, kept))
     return out, kept
 
 
-def _to_keep(nodes: Tensor, edges: int, keep: bool) -> Tensor:
-    heads, draws, _, _, width = nodes.shape
-    blocks = width // len(lanes_of(width, LANES))
-    return nodes.new_empty((heads, draws, edges, 1 + blocks) if keep else (1, 1, 1, 1))
+def _kept_shape(nodes: Tensor, edges: int, mean_loop: bool, keep: bool) -> tuple[int, ...]:
+    heads, draws, count, _, width = nodes.shape
+    return heads if keep else 0, draws, edges + mean_loop * count, kept_of_an_edge(width)
+
+
+def kept_of_an_edge(width: int) -> int:
+    """Numbers that a layer keeps of each edge and head of this width: a weight, and the signs."""
+    return 1 + -(-width // WORD)
 
 
 def attend_backward(
@@ -144,6 +146,8 @@ def attend_backward(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Gradients of nodes, kinds, attention, bias and shift; an empty one for what is None."""
     heads, draws, _, _, width = nodes.shape
+    if len(kept) != heads:
+        raise ValueError("gradients want what was kept of the edges, and nothing was")
     empty, back = nodes.new_empty(0), edges.outgoing
     d_nodes = nodes.new_empty(nodes.shape)
     d_kinds = None if kinds is None else kinds.new_empty(kinds.shape)
@@ -170,7 +174,7 @@ def _run(
     """A loop over heads and draws, a thread taking some of them."""
     arrays = parallel.arrays(*tensors)
     heads, draws, count, _, width = nodes.shape
-    lanes, slope = lanes_of(width, LANES), arrays[0].dtype.type(SLOPE)
+    lanes, slope = lanes_of(width, WORD), arrays[0].dtype.type(SLOPE)
     parallel.run(
         lambda start, stop: loop(start, stop, lanes, slope, mean_loop, *arrays),
         heads * draws,
@@ -203,9 +207,9 @@ def _fused_backward(
 
 
 @_fused.register_fake
-def _(nodes, kinds, attention, bias, shift, pointers, sources, kind_ids, mean_loop, keep=True):
+def _(nodes, kinds, attention, bias, shift, pointers, sources, kind_ids, mean_loop, keep):
     heads, draws, count, _, width = nodes.shape
-    kept = _to_keep(nodes, len(sources) + mean_loop * count, keep)
+    kept = nodes.new_empty(_kept_shape(nodes, len(sources), mean_loop, keep))
     return nodes.new_empty(draws, count, heads, width), kept
 
 
@@ -219,6 +223,7 @@ def _(grad, out, kept, nodes, kinds, attention, bias, shift, *rest):
 
 def _remember(ctx, inputs, output):
     *tensors, ctx.mean_loop, _ = inputs
+    ctx.mark_non_differentiable(output[1])
     ctx.save_for_backward(*output, *tensors)
 
 

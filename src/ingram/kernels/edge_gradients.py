@@ -2,8 +2,9 @@
 
 Sums over a node's incoming edges are made by walking edges by destination, sums over its outgoing
 ones by walking them by source. So they stay in registers, and only the few kinds are added to at
-random. The first walk, over nodes, goes through the ReLU and the self-loops; the second, by source,
-to values, logits and keys; the third, by destination, to queries and the keys of kinds.
+random. The first walk, over nodes, goes through the ReLU, the self-loops and to the values of
+kinds; the second, by source, to values, logits and keys; the third, by destination, to queries,
+bias and the keys of kinds.
 
 With bent_e = d_logit_e where t = query + key + kind is above zero and slope * d_logit_e elsewhere,
 the gradient of t is y * bent_e. So beyond the logits an edge's signs will do, no vector is read.
@@ -18,7 +19,8 @@ import numpy as np
 
 from ingram.kernels.edge_loops import KEY, QUERY, RESIDUAL, VALUE, fetch_ahead, pack
 from ingram.kernels.parallel import compiled_fast, inlined_fast
-from ingram.kernels.vectors import add_where, get, load, put, splat, store, through_relu, total
+from ingram.kernels.signs import add_where
+from ingram.kernels.vectors import get, load, put, splat, store, through_relu, total
 
 
 @compiled_fast
@@ -79,7 +81,8 @@ def _by_node(
     """Through the ReLU to residuals and values of kinds, and through the self-loops.
 
     The softmax takes off each weight's gradient their mean over the node's edges. That is what the
-    edges bring, the output less the residual, times what comes back through the ReLU.
+    edges bring, the output less the residual, times what comes back through the ReLU. A residual a
+    thousand times as large as the rest costs it three digits, as it does the output.
     """
     pointers, kind_ids = incoming
     count, heads, width = out.shape
@@ -99,15 +102,14 @@ def _by_node(
             _add(lanes, d_shift, RESIDUAL * width + c, row)
             left = load(nodes, own + RESIDUAL * width, lanes)
             left = left + load(shift, RESIDUAL * width + c, lanes)
-            together += total(row * (result + left * -one))
+            together += total(row * through_relu(result, result + left * -one))
             mean, e = nothing, first
             while e < last and kinds is not None:
-                kind, times, weight = get(kind_ids, e), zero, zero
+                start, kind, weight = e, get(kind_ids, e), zero
                 while e < last and get(kind_ids, e) == kind:
                     weight += get(edges, (e + v * loops) * size)
-                    times += one
                     e += 1
-                k = kind * width + c
+                k, times = kind * width + c, out.dtype.type(e - start)
                 mean = mean + load(table, k, lanes) * times
                 _add(lanes, d_values, k, row * (weight + loop * share * times))
             if mean_loop:
@@ -139,8 +141,6 @@ def _by_source(
             at = (4 * x + VALUE) * width + c
             value = load(nodes, at, lanes) + load(shift, VALUE * width + c, lanes)
             d_value = nothing
-            if mean_loop:
-                d_value = load(d_nodes, at, lanes)
             for i in range(first, last):
                 fetch_ahead(lanes, masked, destinations, i, width, c)
                 v = get(destinations, i)
@@ -153,14 +153,15 @@ def _by_source(
                 if c > 0:
                     inner += get(buffer, i - first)
                 put(buffer, i - first, inner)
+            if mean_loop:
+                d_value = d_value + load(d_nodes, at, lanes)
             store(d_nodes, at, d_value)
             _add(lanes, d_shift, VALUE * width + c, d_value)
         for c in range(0, width, len(lanes)):
-            bits = 1 + c // len(lanes)
             bent, whole = nothing, zero
             if mean_loop:
                 whole = get(edges, own_loop)
-                bent = add_where(bent, edges, own_loop + bits, whole)
+                bent = add_where(bent, edges, own_loop + 1, c, whole)
             for i in range(first, last):
                 v = get(destinations, i)
                 e = (get(places, i) + v * loops) * size
@@ -169,7 +170,7 @@ def _by_source(
                     g = get(edges, e) * (g - get(means, v))
                     put(buffer, i - first, g)
                     put(edges, e, g)
-                bent = add_where(bent, edges, e + bits, g)
+                bent = add_where(bent, edges, e + 1, c, g)
                 whole += g
             bent = bent * above + splat(whole * slope, lanes)
             at = (4 * x + KEY) * width + c
@@ -198,27 +199,26 @@ def _by_destination(
             for e in range(first, last):
                 d_bias[s, get(kind_ids, e), h] += get(edges, (e + more) * size)
         for c in range(0, width, len(lanes)):
-            bits = 1 + c // len(lanes)
             bent, loop = nothing, nothing
             if mean_loop:
                 g = get(edges, (last + more) * size)
-                bent = add_where(nothing, edges, (last + more) * size + bits, g * above)
+                bent = add_where(nothing, edges, (last + more) * size + 1, c, g * above)
                 bent = bent + splat(g * slope, lanes)
                 loop = bent * share  # of each edge's kind
             e = first
             while e < last:
-                kind, times = get(kind_ids, e), zero
+                start, kind = e, get(kind_ids, e)
                 run, whole = nothing, zero
                 while e < last and (kinds is None or get(kind_ids, e) == kind):
                     g = get(edges, (e + more) * size)
-                    run = add_where(run, edges, (e + more) * size + bits, g)
+                    run = add_where(run, edges, (e + more) * size + 1, c, g)
                     whole += g
-                    times += one
                     e += 1
                 run = run * above + splat(whole * slope, lanes)
                 bent = bent + run
                 if kinds is not None:
-                    _add(lanes, d_keys, kind * width + c, run + loop * times)
+                    more_of_loop = loop * y.dtype.type(e - start)
+                    _add(lanes, d_keys, kind * width + c, run + more_of_loop)
             query = (4 * v + QUERY) * width + c
             store(d_nodes, query, bent * load(y, c, lanes))
             _add(lanes, d_y, c, bent * load(nodes, query, lanes))

@@ -16,13 +16,13 @@ import numpy as np
 
 from ingram.kernels.exponential import exponentials
 from ingram.kernels.parallel import compiled_fast, inlined_fast
+from ingram.kernels.signs import put_signs
 from ingram.kernels.vectors import (
     get,
     larger,
     load,
     prefetch,
     put,
-    put_signs,
     splat,
     store,
     through_relu,
@@ -48,9 +48,9 @@ def pack(lanes, table, unit, part, shift, packed):
 
 
 @inlined_fast
-def fetch_ahead(lanes, table, sources, e, width, c):
-    """The row that a later edge will read."""
-    row = get(sources, min(e + AHEAD, len(sources) - 1)) * width + c
+def fetch_ahead(lanes, table, ends, e, width, c):
+    """The row that a later edge will read, that of the node at its end."""
+    row = get(ends, min(e + AHEAD, len(ends) - 1)) * width + c
     for line in range(0, len(lanes), LINE):
         prefetch(table, row + line)
 
@@ -62,7 +62,7 @@ def forward(
 ):  # fmt: skip
     """Units start : stop of H * S, see :func:`ingram.kernels.edge_attention.edge_attention`.
 
-    kept: (H, S, edges, 1 + D / lanes), weights and signs; of one number if nobody wants them.
+    kept: (H, S, edges, 1 + D / 32), an edge's weight and signs; empty if nobody wants them.
     """
     _, draws, count, _, width = nodes.shape
     edges = (pointers, sources, kind_ids)
@@ -71,9 +71,9 @@ def forward(
     table, unshifted = np.empty((0, width), nodes.dtype), np.zeros(width, nodes.dtype)
     if kinds is not None:
         table = np.empty((kinds.shape[2], width), nodes.dtype)
-    size = 1 + width // len(lanes)  # of what is kept of an edge
-    if kept.size == 1:  # all goes to one place, which two threads would fight for
-        kept, size = np.empty((1, 1, 1, 1), nodes.dtype), 0
+    size = kept.shape[3]
+    if kept.size == 0:  # all goes to one place, which no other thread has
+        kept, size = np.empty((1, 1, 1, size), nodes.dtype), 0
     for i in range(start, stop):
         h, s = i // draws, i % draws
         place = i * len(weights) * size
@@ -101,7 +101,7 @@ def _logits(
     """Each edge's y . LeakyReLU(query + key + kind) + bias, less the largest of its node."""
     pointers, sources, kind_ids = edges
     width = len(y)
-    loops, some = 1 if mean_loop else 0, min(size, 1)
+    loops = 1 if mean_loop else 0
     bend, nothing = splat(slope, lanes), splat(y.dtype.type(0), lanes)
     for v in range(len(pointers) - 1):
         first, last, shift = get(pointers, v), get(pointers, v + 1), v * loops
@@ -119,7 +119,7 @@ def _logits(
                     t = t + kind
                     if mean_loop:
                         mean = mean + kind
-                put_signs(kept, place + (e + shift) * size + (1 + c // len(lanes)) * some, t)
+                put_signs(kept, place + (e + shift) * size + 1, c, t)
                 logit = total(larger(t, t * bend) * weights)
                 if c > 0:
                     logit += get(alpha, e + shift)
@@ -129,7 +129,7 @@ def _logits(
                 top = max(top, logit)
             if mean_loop:
                 t = query + load(ends, v * width + c, lanes) + mean * share
-                put_signs(kept, place + (last + shift) * size + (1 + c // len(lanes)) * some, t)
+                put_signs(kept, place + (last + shift) * size + 1, c, t)
                 logit = total(larger(t, t * bend) * weights)
                 if c > 0:
                     logit += get(alpha, last + shift)
@@ -159,8 +159,7 @@ def _values(
             put(alpha, e, get(alpha, e) * scale)
             put(kept, place + e * size, get(alpha, e))
         for c in range(0, width, len(lanes)):
-            result = load(nodes, (4 * v + RESIDUAL) * width + c, lanes) + load(shifts, c, lanes)
-            mean = nothing
+            result, mean = nothing, nothing
             for e in range(first, last):
                 fetch_ahead(lanes, ends, sources, e, width, c)
                 value = load(ends, get(sources, e) * width + c, lanes)
@@ -173,4 +172,6 @@ def _values(
             if mean_loop:
                 value = load(ends, v * width + c, lanes) + mean * share
                 result = result + value * get(alpha, last + shift)
+            residual = load(nodes, (4 * v + RESIDUAL) * width + c, lanes)
+            result = result + (residual + load(shifts, c, lanes))
             store(out, (v * heads + h) * width + c, through_relu(result, result))

@@ -49,7 +49,7 @@ def get(typingctx, array, at):
     """array[at]"""
 
     def codegen(context, builder, signature, args):
-        return builder.load(_address(context, builder, array, args))
+        return builder.load(address_of(context, builder, array, args))
 
     return array.dtype(array, types.intp), codegen
 
@@ -59,7 +59,7 @@ def put(typingctx, array, at, number):
     """array[at] = number"""
 
     def codegen(context, builder, signature, args):
-        builder.store(args[2], _address(context, builder, array, args))
+        builder.store(args[2], address_of(context, builder, array, args))
         return context.get_dummy_value()
 
     return types.none(array, types.intp, array.dtype), codegen
@@ -72,7 +72,7 @@ def load(typingctx, array, at, lanes):
 
     def codegen(context, builder, signature, args):
         vector = context.get_value_type(result)
-        address = _address(context, builder, array, args)
+        address = address_of(context, builder, array, args)
         loaded = builder.load(builder.bitcast(address, vector.as_pointer()))
         loaded.align = context.get_abi_sizeof(vector.element)
         return loaded
@@ -85,7 +85,7 @@ def store(typingctx, array, at, vector):
     """array[at : at + lanes] = vector"""
 
     def codegen(context, builder, signature, args):
-        address = _address(context, builder, array, args)
+        address = address_of(context, builder, array, args)
         stored = builder.store(args[2], builder.bitcast(address, args[2].type.as_pointer()))
         stored.align = context.get_abi_sizeof(args[2].type.element)
         return context.get_dummy_value()
@@ -101,7 +101,7 @@ def prefetch(typingctx, array, at):
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         shape = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         fetch = cgutils.get_or_insert_function(builder.module, shape, "llvm.prefetch.p0")
-        address = builder.bitcast(_address(context, builder, array, args), byte)
+        address = builder.bitcast(address_of(context, builder, array, args), byte)
         builder.call(fetch, [address, number(0), number(3), number(1)])  # to read, and keep; data
         return context.get_dummy_value()
 
@@ -114,7 +114,7 @@ def splat(typingctx, number, lanes):
     result = Vector(number, len(lanes))
 
     def codegen(context, builder, signature, args):
-        return _spread(builder, args[0], context.get_value_type(result))
+        return spread(builder, args[0], context.get_value_type(result))
 
     return result(number, lanes), codegen
 
@@ -146,7 +146,7 @@ def fused(typingctx, factor, vector, sum_):
         kind = vector.type
         shape = ir.FunctionType(kind, [kind] * 3)
         fma = cgutils.get_or_insert_function(builder.module, shape, _name("fma", kind))
-        wide = factor if factor.type == kind else _spread(builder, factor, kind)
+        wide = factor if factor.type == kind else spread(builder, factor, kind)
         return builder.call(fma, [wide, vector, sum_])
 
     return vector(factor, vector, sum_), codegen
@@ -180,7 +180,7 @@ def where_same(typingctx, one, other, vector):
 
     def codegen(context, builder, signature, args):
         same = builder.fcmp_ordered("==", *args[:2])
-        return builder.select(same, args[2], _zero(args[2]))
+        return builder.select(same, args[2], zero(args[2]))
 
     return vector(one, other, vector), codegen
 
@@ -191,40 +191,9 @@ def where_other(typingctx, one, other, vector):
 
     def codegen(context, builder, signature, args):
         same = builder.fcmp_ordered("==", *args[:2])
-        return builder.select(same, _zero(args[2]), args[2])
+        return builder.select(same, zero(args[2]), args[2])
 
     return vector(one, other, vector), codegen
-
-
-@intrinsic
-def put_signs(typingctx, array, at, vector):
-    """array[at], as mere bits: one for each of up to 32 lanes, set if it is above zero."""
-
-    def codegen(context, builder, signature, args):
-        above = builder.fcmp_ordered(">", args[2], _zero(args[2]))
-        bits, word = builder.bitcast(above, ir.IntType(args[2].type.count)), _word(array)
-        bits = bits if bits.type == word else builder.zext(bits, word)
-        address = _address(context, builder, array, args)
-        builder.store(bits, builder.bitcast(address, word.as_pointer()))
-        return context.get_dummy_value()
-
-    return types.none(array, types.intp, vector), codegen
-
-
-@intrinsic
-def add_where(typingctx, vector, array, at, number):
-    """The number added in lanes whose bit in array[at] is set."""
-
-    def codegen(context, builder, signature, args):
-        vector, _, _, number = args
-        lanes, address = ir.IntType(vector.type.count), _address(context, builder, array, args[1:])
-        bits = builder.load(builder.bitcast(address, _word(array).as_pointer()))
-        bits = bits if bits.type == lanes else builder.trunc(bits, lanes)
-        chosen = builder.bitcast(bits, ir.VectorType(ir.IntType(1), lanes.width))
-        more = builder.fadd(vector, _spread(builder, number, vector.type))
-        return builder.select(chosen, more, vector)
-
-    return vector(vector, array, types.intp, number), codegen
 
 
 @intrinsic
@@ -233,19 +202,14 @@ def through_relu(typingctx, gate, vector):
 
     def codegen(context, builder, signature, args):
         gate, vector = args
-        return builder.select(builder.fcmp_ordered("<=", gate, _zero(gate)), _zero(gate), vector)
+        return builder.select(builder.fcmp_ordered("<=", gate, zero(gate)), zero(gate), vector)
 
     return vector(gate, vector), codegen
 
 
-def _address(context, builder, array, args):
+def address_of(context, builder, array, args):
     data = context.make_array(array)(context, builder, args[0]).data
     return builder.gep(data, [args[1]])
-
-
-def _word(array):
-    """An integer of the size of the array's numbers."""
-    return ir.IntType(array.dtype.bitwidth)
 
 
 def _name(operation, vector):
@@ -256,21 +220,21 @@ def _name(operation, vector):
 def _counting(sign):
     def codegen(context, builder, signature, args):
         vector, number = args
-        found = builder.fcmp_ordered(sign, vector, _spread(builder, number, vector.type))
+        found = builder.fcmp_ordered(sign, vector, spread(builder, number, vector.type))
         bits = builder.bitcast(found, ir.IntType(vector.type.count))
         return builder.zext(builder.ctpop(bits), context.get_value_type(types.intp))
 
     return codegen
 
 
-def _spread(builder, number, vector):
+def spread(builder, number, vector):
     first = ir.Constant(ir.IntType(32), 0)
     one = builder.insert_element(ir.Constant(vector, ir.Undefined), number, first)
     every = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
     return builder.shuffle_vector(one, one, every)
 
 
-def _zero(vector):
+def zero(vector):
     return ir.Constant(vector.type, [0.0] * vector.type.count)
 
 
@@ -283,7 +247,7 @@ def _define(operation, instruction):
 
         def codegen(context, builder, signature, args):
             vector = context.get_value_type(result)
-            wide = [a if a.type == vector else _spread(builder, a, vector) for a in args]
+            wide = [a if a.type == vector else spread(builder, a, vector) for a in args]
             return getattr(builder, instruction)(*wide)
 
         return result(one, other), codegen

@@ -123,8 +123,8 @@ class Attention(nn.Module):
 
     def _groups(self, x: Tensor, edges: Adjacency) -> list[slice]:
         """Without gradients a large graph takes a few heads at a time: heads never mix."""
-        numbers = len(x) * 4 * self.head_width * max(edges.num_nodes, 1)
-        together = BUDGET // (x.element_size() * numbers)
+        rows = edges.num_nodes + (0 if x.device.type == "cpu" else edges.num_edges)
+        together = BUDGET // (x.element_size() * len(x) * 4 * self.head_width * max(rows, 1))
         if torch.is_grad_enabled() or together >= self.heads:
             return [slice(None)]
         together = max(together, torch.get_num_threads())

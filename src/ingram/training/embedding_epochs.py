@@ -11,6 +11,7 @@ from torch import Tensor
 from ingram.graph import Ids, KnowledgeGraph
 from ingram.kernels import parallel
 from ingram.kernels.adjacency import BYTES_A_TRIPLE
+from ingram.kernels.edge_attention import kept_of_an_edge
 from ingram.kernels.triple_scores import triple_scores
 from ingram.models.features import Features
 from ingram.models.ingram import InGram, MessageGraph
@@ -76,8 +77,9 @@ def epoch_bytes(config: Config, graph: KnowledgeGraph) -> int:
     layers = entities * model.entity_hidden * (5 * model.entity_layers + 6)
     layers += 15 * entities * model.sketch_width
     layers += 2 * graph.num_relations * model.relation_hidden * (5 * model.relation_layers + 6)
-    edges = round(2 * training.message_share * triples)
-    layers += 2 * edges * model.entity_heads * model.entity_layers
+    of_edges = kept_of_an_edge(model.entity_hidden // model.entity_heads) * model.entity_heads
+    edges = round(2 * training.message_share * triples) + entities
+    layers += edges * of_edges * model.entity_layers
     targets = round((1 - training.message_share) * triples)
     predicted = 64 * targets * (1 + training.negatives)
     if training.objective == "cross-entropy":
