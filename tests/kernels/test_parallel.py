@@ -1,6 +1,8 @@
 """One number of threads for everything, and compilation paid once."""
 
 import os
+import threading
+from pathlib import Path
 
 import pytest
 import torch
@@ -17,7 +19,34 @@ def three_threads():
     torch.set_num_threads(before)
 
 
-@pytest.mark.usefixtures("three_threads")
+@pytest.fixture(params=["torch's threads", "a pool"])
+def either_way(request, monkeypatch):
+    """Where torch's threads cannot be had, a pool is all there is."""
+    if request.param == "a pool":
+        monkeypatch.setattr(parallel, "_team", lambda process: None)
+
+
+def test_loops_run_on_the_threads_of_torch_where_these_are_gnu_openmp():
+    maps = Path("/proc/self/maps")
+    if not maps.exists() or "torch/lib/libgomp" not in maps.read_text():
+        pytest.skip("torch has another OpenMP here")
+    assert parallel._team(os.getpid()) is not None
+    assert parallel._team(-1) is None  # another process
+
+
+@pytest.mark.usefixtures("three_threads", "either_way")
+def test_every_thread_that_is_free_takes_a_range():
+    names, both = set(), threading.Barrier(3, timeout=60)
+
+    def loop(start, stop):
+        names.add(threading.get_ident())
+        both.wait()
+
+    parallel.run(loop, 3, work=10**9)
+    assert len(names) == 3
+
+
+@pytest.mark.usefixtures("three_threads", "either_way")
 def test_ranges_make_up_all_units_once():
     for units in (1, 2, 3, 7, 100):
         seen = []
@@ -25,7 +54,7 @@ def test_ranges_make_up_all_units_once():
         assert sorted(seen) == list(range(units))
 
 
-@pytest.mark.usefixtures("three_threads")
+@pytest.mark.usefixtures("three_threads", "either_way")
 def test_threads_follow_torch_and_little_work_takes_one():
     calls = []
     parallel.run(lambda a, b: calls.append((a, b)), 9, work=10**9)
@@ -35,7 +64,7 @@ def test_threads_follow_torch_and_little_work_takes_one():
     assert calls == [(0, 9)]
 
 
-@pytest.mark.usefixtures("three_threads")
+@pytest.mark.usefixtures("three_threads", "either_way")
 def test_an_error_on_another_thread_is_raised_here():
     def loop(start: int, stop: int) -> None:
         if start > 0:

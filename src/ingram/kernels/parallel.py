@@ -1,16 +1,21 @@
 """How loops are compiled, and run on as many threads as torch uses.
 
-The loops are compiled without the interpreter lock and called on ranges of rows from a pool of
-plain threads, so one number, ``torch.get_num_threads()``, governs matrix products and loops alike.
-No two ranges write to the same place, so the number of threads does not change the bits.
+The loops are compiled without the interpreter lock and called on ranges of rows. On Linux they run
+on the very threads of torch's matrix products: those spin for a while after a product and would
+keep any others off the cores. Elsewhere a pool of plain threads serves. Either way one number,
+``torch.get_num_threads()``, governs products and loops alike. No two ranges write to the same
+place, so the number of threads does not change the bits.
 """
 
 from __future__ import annotations
 
+import ctypes
+import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -50,6 +55,27 @@ def bare() -> bool:
     return not (torch.is_grad_enabled() or torch.compiler.is_compiling())
 
 
+_SHARE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_FIRST_PROCESS = os.getpid()
+
+
+@cache
+def _team(process: int) -> Callable[..., None] | None:
+    """GNU OpenMP's call that runs a function on all of its threads, if torch's products use it.
+
+    A process that was forked off has none of the threads.
+    """
+    if process != _FIRST_PROCESS or not hasattr(os, "RTLD_NOLOAD"):
+        return None
+    for path in Path(torch.__file__).parent.glob("lib/libgomp*"):
+        try:
+            library = ctypes.CDLL(str(path), mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+        except OSError:  # it lies there, and torch did not load it
+            continue
+        return getattr(library, "GOMP_parallel", None)
+    return None
+
+
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=max(1, os.cpu_count() or 1), thread_name_prefix="ingram")
@@ -67,9 +93,27 @@ def run(loop: Callable[[int, int], None], units: int, *, work: int) -> None:
 
     Little ``work`` (edges, triples, scores / 100) takes fewer threads.
     """
-    parts = max(1, min(torch.get_num_threads(), units, work // SMALLEST_SHARE))
+    threads = torch.get_num_threads()
+    parts = max(1, min(threads, units, work // SMALLEST_SHARE))
+    if parts == 1:
+        return loop(0, units)
     bounds = [units * i // parts for i in range(parts + 1)]
-    waiting = [_pool(os.getpid()).submit(loop, bounds[i], bounds[i + 1]) for i in range(1, parts)]
-    loop(0, bounds[1])
-    for task in waiting:
-        task.result()
+    turns, errors = itertools.count(), list[BaseException]()
+
+    def share(_: Any = None) -> None:
+        try:
+            while (i := next(turns)) < parts:
+                loop(bounds[i], bounds[i + 1])
+        except BaseException as error:  # C calls this: nothing may leave it
+            errors.append(error)
+
+    if (team := _team(os.getpid())) is not None:
+        team(_SHARE(share), None, threads, 0)  # all threads: a team of another size is made anew
+    else:
+        waiting = [_pool(os.getpid()).submit(share) for _ in range(1, parts)]
+        share()
+        for task in waiting:
+            task.result()
+    if errors:
+        raise errors[0]
+    return None
