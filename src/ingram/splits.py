@@ -45,8 +45,8 @@ class CoveringSplit:
     """
 
     def __init__(self, graph: Facts, share: float = 0.75) -> None:
-        self.triples = graph.triples
-        self.num_relations = graph.num_relations
+        self.relations = np.ascontiguousarray(graph.triples[:, 1])
+        self.in_use = np.bincount(self.relations, minlength=graph.num_relations) > 0
         self.size = math.floor(share * len(graph.triples))
         self._members, self._starts, self._counts = _tree_edges(graph)
 
@@ -59,21 +59,19 @@ class CoveringSplit:
         return facts
 
     def _draw(self, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
-        relations = self.triples[:, 1]
-        facts = np.zeros(len(self.triples), dtype=bool)
+        facts = np.zeros(len(self.relations), dtype=bool)
         pick = (rng.random(len(self._starts)) * self._counts).astype(np.int64)
         facts[self._members[self._starts + pick]] = True
 
-        order = rng.permutation(len(self.triples))
-        first = np.full(self.num_relations, -1)
-        first[relations[order[::-1]]] = order[
-            ::-1
-        ]  # the last write, so the first in `order`, stays
-        first[relations[facts]] = -1
-        facts[first[first >= 0]] = True
+        order = rng.permutation(len(facts))
+        bare = self.in_use.copy()
+        bare[self.relations[facts]] = False
+        waiting = order.compress(bare[self.relations.take(order)])
+        first = np.unique(self.relations[waiting], return_index=True)[1]
+        facts[waiting[first]] = True
 
-        free = order[~facts[order]]
-        facts[free[: max(0, self.size - int(facts.sum()))]] = True
+        free = order.compress(~facts.take(order))
+        facts[free[: max(0, self.size - np.count_nonzero(facts))]] = True
         return facts
 
 

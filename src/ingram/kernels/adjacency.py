@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from ingram.graph import Ids, with_inverses
+from ingram.graph import Ids
 from ingram.kernels.parallel import compiled, inlined_fast
 from ingram.kernels.vectors import get
 from ingram.relation_graph import RelationGraph
@@ -88,12 +88,11 @@ def entity_adjacency(
 
     ``self_loops`` adds an edge of kind 2m from each entity to itself.
     """
-    heads, relations, tails = with_inverses(triples, num_relations).T
-    if self_loops:
-        loops = np.arange(num_entities)
-        heads, tails = np.concatenate([heads, loops]), np.concatenate([tails, loops])
-        relations = np.concatenate([relations, np.full(num_entities, 2 * num_relations)])
-    return group_by_destination(tails, heads, relations, num_entities)
+    pointers = np.zeros(num_entities + 1, np.int64)
+    edges = 2 * len(triples) + (num_entities if self_loops else 0)
+    ordered = np.empty((2, edges), np.int32)
+    _lay_out(np.ascontiguousarray(triples), num_relations, self_loops, pointers, ordered)
+    return Adjacency(*map(torch.from_numpy, (pointers, *ordered)))
 
 
 def relation_adjacency(graph: RelationGraph) -> Adjacency:
@@ -120,6 +119,37 @@ def _starts(keys: npt.NDArray[np.integer[Any]], count: int) -> Ids:
     starts = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(keys, minlength=count), out=starts[1:])
     return starts
+
+
+@compiled
+def _lay_out(triples, num_relations, self_loops, pointers, ordered):
+    """As :func:`group_by_destination` would the facts, their inverses and the loops.
+
+    Inverses are sorted by kind as the facts are.
+    """
+    count = len(pointers) - 1
+    first = np.zeros(num_relations + 1, np.int64)
+    for i in range(len(triples)):
+        pointers[triples[i, 0] + 1] += 1
+        first[triples[i, 1] + 1] += 1
+        pointers[triples[i, 2] + 1] += 1
+    for k in range(num_relations):
+        first[k + 1] += first[k]
+    for v in range(count):
+        pointers[v + 1] += pointers[v] + (1 if self_loops else 0)
+    order, free = np.empty(len(triples), np.int64), pointers[:-1].copy()
+    for i in range(len(triples)):
+        slot = first[triples[i, 1]]
+        first[triples[i, 1]] = slot + 1
+        order[slot] = i
+    for tail, inverse in ((2, 0), (0, num_relations)):
+        for i in order:
+            slot = free[triples[i, tail]]
+            free[triples[i, tail]] = slot + 1
+            ordered[0, slot], ordered[1, slot] = triples[i, 2 - tail], triples[i, 1] + inverse
+    if self_loops:
+        for v in range(count):
+            ordered[0, free[v]], ordered[1, free[v]] = v, 2 * num_relations
 
 
 @compiled

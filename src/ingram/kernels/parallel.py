@@ -14,15 +14,14 @@ import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 import torch
 from torch import Tensor
 
-T = TypeVar("T")
 FASTMATH = {"reassoc", "contract", "arcp", "nsz", "afn"}
 """What the compiler may assume of sums and products: all but that NaN and infinity never occur. A
 diverged model must show."""
@@ -81,11 +80,31 @@ def _pool(process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=max(1, os.cpu_count() or 1), thread_name_prefix="ingram")
 
 
-def beside(function: Callable[[], T]) -> Callable[[], T]:
-    """Begin a call on another thread, if torch uses more than one; returns what waits for it."""
-    if torch.get_num_threads() == 1:
-        return function
-    return _pool(os.getpid()).submit(function).result
+def together(*calls: Callable[[], Any]) -> list[Any]:
+    """What the calls return, each made by the next thread that is free, in their order."""
+    results, threads = [None] * len(calls), torch.get_num_threads()
+    turns, errors = itertools.count(), list[BaseException]()
+
+    def share(_: Any = None) -> None:
+        try:
+            while (i := next(turns)) < len(calls):
+                results[i] = calls[i]()
+        except BaseException as error:  # C calls this: nothing may leave it
+            errors.append(error)
+
+    if min(threads, len(calls)) <= 1:
+        share()
+    elif (team := _team(os.getpid())) is not None:
+        team(_SHARE(share), None, threads, 0)  # all threads: a team of another size is made anew
+    else:
+        pool = _pool(os.getpid())
+        waiting = [pool.submit(share) for _ in range(1, min(threads, len(calls)))]
+        share()
+        for task in waiting:
+            task.result()
+    if errors:
+        raise errors[0]
+    return results
 
 
 def run(loop: Callable[[int, int], None], units: int, *, work: int) -> None:
@@ -93,27 +112,6 @@ def run(loop: Callable[[int, int], None], units: int, *, work: int) -> None:
 
     Little ``work`` (edges, triples, scores / 100) takes fewer threads.
     """
-    threads = torch.get_num_threads()
-    parts = max(1, min(threads, units, work // SMALLEST_SHARE))
-    if parts == 1:
-        return loop(0, units)
+    parts = max(1, min(torch.get_num_threads(), units, work // SMALLEST_SHARE))
     bounds = [units * i // parts for i in range(parts + 1)]
-    turns, errors = itertools.count(), list[BaseException]()
-
-    def share(_: Any = None) -> None:
-        try:
-            while (i := next(turns)) < parts:
-                loop(bounds[i], bounds[i + 1])
-        except BaseException as error:  # C calls this: nothing may leave it
-            errors.append(error)
-
-    if (team := _team(os.getpid())) is not None:
-        team(_SHARE(share), None, threads, 0)  # all threads: a team of another size is made anew
-    else:
-        waiting = [_pool(os.getpid()).submit(share) for _ in range(1, parts)]
-        share()
-        for task in waiting:
-            task.result()
-    if errors:
-        raise errors[0]
-    return None
+    together(*(partial(loop, *ends) for ends in itertools.pairwise(bounds)))

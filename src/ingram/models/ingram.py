@@ -6,7 +6,7 @@ any graph; device and dtype follow the features.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -22,6 +22,7 @@ from ingram.kernels.adjacency import (
     group_by_destination,
     relation_adjacency,
 )
+from ingram.kernels.parallel import together
 from ingram.memory import ensure
 from ingram.models.base import Model
 from ingram.models.config import ModelConfig
@@ -82,18 +83,36 @@ class MessageGraph:
 
         weights: (T,) how often each fact counts between relations; between entities it is one edge.
         """
-        loops = config.self_loop == "learned"
-        entities = entity_adjacency(facts, num_entities, num_relations, self_loops=loops)
-        counted = (facts, num_entities, num_relations, config.bins, weights)
-        if config.sides == "apart":
-            edges = relation_edges_by_side(*counted)
-            relations = group_by_destination(*edges, 2 * num_relations)
-        else:
-            relations = relation_adjacency(relation_graph_of(*counted))
-        implications = Implications.none()
-        if config.sketch_width:
-            implications = Implications.of(facts, num_entities, num_relations)
-        return cls(entities, relations, implications)
+        parts = cls.parts(facts, num_entities, num_relations, config, weights)
+        return cls(**dict(zip(parts, together(*parts.values()), strict=True)))
+
+    @staticmethod
+    def parts(
+        facts: Ids,
+        num_entities: int,
+        num_relations: int,
+        config: ModelConfig,
+        weights: Weights | None = None,
+    ) -> dict[str, Callable[[], Any]]:
+        """What makes the fields, which have nothing to do with each other; the longest first."""
+
+        def relations() -> Adjacency:
+            counted = (facts, num_entities, num_relations, config.bins, weights)
+            if config.sides == "apart":
+                edges = relation_edges_by_side(*counted)
+                return group_by_destination(*edges, 2 * num_relations)
+            return relation_adjacency(relation_graph_of(*counted))
+
+        def entities() -> Adjacency:
+            loops = config.self_loop == "learned"
+            return entity_adjacency(facts, num_entities, num_relations, self_loops=loops)
+
+        def implications() -> Implications:
+            if not config.sketch_width:
+                return Implications.none()
+            return Implications.of(facts, num_entities, num_relations)
+
+        return {"relations": relations, "entities": entities, "implications": implications}
 
     def to(self, device: torch.device) -> MessageGraph:
         edges = (self.entities.to(device), self.relations.to(device))

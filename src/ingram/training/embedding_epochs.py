@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ingram.graph import Ids, KnowledgeGraph
-from ingram.kernels import parallel
-from ingram.kernels.adjacency import BYTES_A_TRIPLE
+from ingram.kernels.adjacency import BYTES_A_TRIPLE, Adjacency
 from ingram.kernels.edge_attention import kept_of_an_edge
+from ingram.kernels.parallel import together
 from ingram.kernels.triple_scores import triple_scores
 from ingram.models.features import Features
 from ingram.models.ingram import InGram, MessageGraph
 from ingram.training.config import Config, EmbeddingTraining
 from ingram.training.epoch_splits import EpochSplits, weights_of
-from ingram.training.negatives import corrupt
+from ingram.training.negatives import with_corruptions
 from ingram.training.objectives import margin_loss, masked_cross_entropy
 from ingram.training.questions import Questions, TrueAnswers
 from ingram.training.streams import EPOCH, stream
@@ -51,19 +54,31 @@ class EmbeddingEpochs:
         task, is_fact = self.splits.draw(rng)
         n, m = task.num_entities, task.num_relations
         facts = task.triples.compress(is_fact, axis=0)
-        graph = parallel.beside(
-            lambda: MessageGraph.of(facts, n, m, model, weights_of(task, is_fact))
-        )
         targets = task.triples.compress(~is_fact, axis=0)
-        triples = questions = None
-        if training.objective == "margin":
-            false = corrupt(targets, n, training.negatives, rng=rng)
-            triples = torch.from_numpy(np.concatenate([targets, false]))
-        else:
-            answers = self.answers if task is self.splits.whole else TrueAnswers(task)
-            questions = answers.ask(_some(targets, training.queries // 2, rng))
-        features = Features.draw(n, m, model, rng, training.draws)
-        return EmbeddingEpoch(graph(), features, triples, len(targets), questions)
+
+        def draw() -> tuple[Tensor | None, Questions | None, Features]:
+            triples = questions = None
+            if training.objective == "margin":
+                drawn = with_corruptions(targets, n, training.negatives, rng=rng)
+                triples = torch.from_numpy(drawn)
+            else:
+                answers = self.answers if task is self.splits.whole else TrueAnswers(task)
+                questions = answers.ask(_some(targets, training.queries // 2, rng))
+            return triples, questions, Features.draw(n, m, model, rng, training.draws)
+
+        parts = MessageGraph.parts(facts, n, m, model, weights_of(task, is_fact))
+        drawn, *made = together(draw, *(partial(_both_ways, make) for make in parts.values()))
+        graph = MessageGraph(**dict(zip(parts, made, strict=True)))
+        triples, questions, features = drawn
+        return EmbeddingEpoch(graph, features, triples, len(targets), questions)
+
+
+def _both_ways(make: Callable[[], Any]) -> Any:
+    """Edges that gradients will want by their sources too: now that a thread may be free."""
+    made = make()
+    if isinstance(made, Adjacency):
+        made.outgoing  # noqa: B018 -- it is kept
+    return made
 
 
 def epoch_bytes(config: Config, graph: KnowledgeGraph) -> int:
