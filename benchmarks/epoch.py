@@ -13,7 +13,9 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
+from torch import Tensor
 from torch.profiler import ProfilerActivity, profile, record_function
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from benchmarks import memory
 from benchmarks.reference import ReferenceInGram
@@ -25,6 +27,7 @@ from ingram.models.config import ModelConfig
 from ingram.models.ingram import InGram
 from ingram.training.embedding_epochs import EmbeddingEpochs
 from ingram.training.objectives import margin_loss
+from ingram.training.optimizer import ClippedAdamW, clipping
 from ingram.training.presets import PAPER
 
 MODELS = {"ours": InGram, "reference": ReferenceInGram}
@@ -41,7 +44,8 @@ class Trainer:
         self.config = PAPER
         self.model, self.backend = model, backend
         self.epochs = EmbeddingEpochs(graph, self.config)
-        self.optimizer = torch.optim.Adam(model.parameters(), lr=5e-4, fused=backend == "fused")
+        kind = ClippedAdamW if backend == "fused" else torch.optim.AdamW
+        self.optimizer = kind(model.parameters(), lr=5e-4, weight_decay=0)
         self.number = 0
 
     def run_epoch(self) -> float:
@@ -55,8 +59,12 @@ class Trainer:
         loss = margin_loss(positive, negative.view(-1, training.negatives), training.margin)
         self.optimizer.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), training.clip_norm)
-        self.optimizer.step()
+        if isinstance(self.optimizer, ClippedAdamW):
+            norm = self.optimizer.gradient_norm()
+            self.optimizer.step(scale=clipping(norm, training.clip_norm))
+        else:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), training.clip_norm)
+            self.optimizer.step()
         return loss.item()
 
 
@@ -119,15 +127,18 @@ def shares(name: str, folder: Path | None, rounds: int) -> dict[str, Any]:
 
     Products and loops are timed by the profiler, whole epochs without it, in turn: its own work is
     nobody's share. Of the rounds the median counts, as in :func:`compare`. ``plain mm`` is the time
-    of torch.mm or torch.bmm alone on matrices of the same shapes; ``as written`` that of the
-    products which the paper's layers ask for, of which ours does only a part: see
+    of torch.mm, bmm or mv alone for the same products, one after the other as in the epoch, each
+    on matrices of its own; ``warm`` the same with each done twenty times in a row, when its
+    matrices lie in the cache as they never do in an epoch. ``as written`` is the time, warm too, of
+    the products which the paper's layers ask for, of which ours does only a part: see
     :func:`written_products`.
     """
     graph = training_graph(name, folder)
     trainer = trainers(graph)["ours"]
     for _ in range(5):
         trainer.run_epoch()
-    totals, products, loops = list[float](), list[float](), list[float]()
+    plain = PlainProducts(trainer.run_epoch)
+    totals, products, loops, alone = (list[float]() for _ in range(4))
     for _ in range(rounds):
         trainer.run_epoch()  # the profiler left the caches cold
         started = time.perf_counter()
@@ -135,12 +146,13 @@ def shares(name: str, folder: Path | None, rounds: int) -> dict[str, Any]:
         trainer.run_epoch()
         totals.append(1e3 * (time.perf_counter() - started) / 2)
         marked = patch.object(parallel, "run", _marked(parallel.run))
-        with marked, profile(activities=[ProfilerActivity.CPU], record_shapes=True) as profiler:
+        with marked, profile(activities=[ProfilerActivity.CPU]) as profiler:
             trainer.run_epoch()
-        events = profiler.key_averages(group_by_input_shape=True)
-        multiplied = [e for e in events if e.key in PRODUCTS]
-        products.append(sum(e.self_cpu_time_total for e in multiplied) / 1e3)
+        events = profiler.key_averages()
+        products.append(sum(e.self_cpu_time_total for e in events if e.key in PRODUCTS) / 1e3)
         loops.append(sum(e.cpu_time_total for e in events if e.key == LOOPS) / 1e3)
+        plain.run()  # the epochs left the caches cold
+        alone.append(1e3 * plain.run())
     total, in_products, in_loops = map(median, (totals, products, loops))
     written = written_products(graph.num_entities, 2 * graph.num_relations, PAPER.model)
     as_written = sum(1e3 * _seconds(*pair) for pair in written)
@@ -151,7 +163,8 @@ def shares(name: str, folder: Path | None, rounds: int) -> dict[str, Any]:
         "loops ms": in_loops,
         "everything else ms": total - in_products - in_loops,
         "rest / products": (total - in_products) / in_products,
-        "plain mm ms": _plain_products(multiplied),
+        "plain mm ms": median(alone),
+        "warm ms": 1e3 * plain.run(times=20),
         "as written ms": as_written,
         "rest / as written": (total - in_products) / as_written,
     }
@@ -196,27 +209,50 @@ def _marked(run: Callable[..., None]) -> Callable[..., None]:
     return marked
 
 
-def _plain_products(events: list[Any]) -> float:
-    total, times = 0.0, dict[str, float]()
-    for event in events:
-        shapes = [s for s in event.input_shapes if len(s) > 1][-2:]
-        if len(shapes) != 2 or shapes[0][-1] != shapes[1][-2]:
-            continue
-        key = str(shapes)
-        if key not in times:
-            times[key] = _seconds(*shapes)
-        total += times[key] * event.count
-    return 1e3 * total
+class PlainProducts(TorchDispatchMode):
+    """The matrix products of a computation, to be done again alone.
+
+    Their matrices have the same shapes and strides, and nothing else of the computation.
+    """
+
+    def __init__(self, compute: Callable[[], Any]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.products: list[tuple[Callable[..., Tensor], Tensor, Tensor]] = []
+        with self:
+            compute()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:  # as torch has it
+        if func.name().split(".")[0] in PRODUCTS:
+            left, right = (_alike(t) for t in [a for a in args if isinstance(a, Tensor)][-2:])
+            plain = torch.mv if right.ndim == 1 else (torch.mm if left.ndim == 2 else torch.bmm)
+            self.products.append((plain, left, right))
+        return func(*args, **(kwargs or {}))
+
+    def run(self, times: int = 1) -> float:
+        """Seconds of all products, each done so many times in a row, divided by that number."""
+        started = time.perf_counter()
+        for product, left, right in self.products:
+            for _ in range(times):
+                product(left, right)
+        return (time.perf_counter() - started) / times
+
+
+def _alike(tensor: Tensor) -> Tensor:
+    """Random numbers, laid out as those of the tensor."""
+    there = tuple(slice(None, 1 if step == 0 else None) for step in tensor.stride())
+    part = tensor[there]
+    return torch.empty_strided(part.shape, part.stride()).normal_().expand(tensor.shape)
 
 
 def _seconds(*shapes: Sequence[int]) -> float:
-    """Of one product of two matrices, or of two batches of them."""
+    """Of one product of two matrices."""
     left, right = (torch.randn(*shape) for shape in shapes)
-    product = torch.mm if left.ndim == 2 else torch.bmm
-    product(left, right)
+    torch.mm(left, right)
     started = time.perf_counter()
     for _ in range(20):
-        product(left, right)
+        torch.mm(left, right)
     return (time.perf_counter() - started) / 20
 
 

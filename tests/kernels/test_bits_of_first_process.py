@@ -9,17 +9,18 @@ import torch
 torch.set_num_threads(1)
 from ingram.models import InGram
 from ingram.training.learners import learner_of
+from ingram.training.optimizer import ClippedAdamW, clipping
 from ingram.training.presets import PAPER
 from tests.strategies import random_graph
 
 model = InGram(PAPER.model, seed=0)
-optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+optimizer = ClippedAdamW(model.parameters(), lr=1e-3)
 learner = learner_of([random_graph(0, 200, 9, 1_500)], PAPER)
 for epoch in (1, 2):
     for loss in learner.losses(model, epoch):
         optimizer.zero_grad()
         loss.backward()
-        optimizer.step()
+        optimizer.step(scale=clipping(optimizer.gradient_norm(), 0.5))
         print(loss.item().hex(), sum(p.double().sum().item() for p in model.parameters()).hex())
 """
 

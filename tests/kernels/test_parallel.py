@@ -1,14 +1,23 @@
 """One number of threads for everything, and compilation paid once."""
 
+import ctypes
 import os
 import threading
+from functools import partial
 from pathlib import Path
 
+import numba
+import numpy as np
 import pytest
 import torch
 
 from ingram.kernels import parallel
+from ingram.kernels.teams import fork
 from tests.processes import run_python
+
+pthread_self = getattr(ctypes.CDLL(None), "pthread_self", None) if os.name != "nt" else None
+if pthread_self is not None:
+    pthread_self.restype, pthread_self.argtypes = ctypes.c_int64, []
 
 
 @pytest.fixture
@@ -24,6 +33,7 @@ def either_way(request, monkeypatch):
     """Where torch's threads cannot be had, a pool is all there is."""
     if request.param == "a pool":
         monkeypatch.setattr(parallel, "_team", lambda process: None)
+        monkeypatch.setattr(parallel, "_address", lambda process: 0)
 
 
 def test_loops_run_on_the_threads_of_torch_where_these_are_gnu_openmp():
@@ -35,43 +45,113 @@ def test_loops_run_on_the_threads_of_torch_where_these_are_gnu_openmp():
 
 
 @pytest.mark.usefixtures("three_threads", "either_way")
-def test_every_thread_that_is_free_takes_a_range():
-    names, both = set(), threading.Barrier(3, timeout=60)
+def test_every_thread_that_is_free_takes_a_call():
+    names, all_three = set(), threading.Barrier(3, timeout=60)
 
-    def loop(start, stop):
+    def call():
         names.add(threading.get_ident())
-        both.wait()
+        all_three.wait()
 
-    parallel.run(loop, 3, work=10**9)
+    parallel.together(*[call] * 3)
     assert len(names) == 3
 
 
 @pytest.mark.usefixtures("three_threads", "either_way")
-def test_ranges_make_up_all_units_once():
-    for units in (1, 2, 3, 7, 100):
-        seen = []
-        parallel.run(lambda a, b, seen=seen: seen.extend(range(a, b)), units, work=10**9)
-        assert sorted(seen) == list(range(units))
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 7])
+def test_calls_answer_in_their_order(count):
+    assert parallel.together(*(partial(int, i) for i in range(count))) == list(range(count))
 
 
 @pytest.mark.usefixtures("three_threads", "either_way")
-def test_threads_follow_torch_and_little_work_takes_one():
-    calls = []
-    parallel.run(lambda a, b: calls.append((a, b)), 9, work=10**9)
-    assert sorted(calls) == [(0, 3), (3, 6), (6, 9)]
-    calls.clear()
-    parallel.run(lambda a, b: calls.append((a, b)), 9, work=10)
-    assert calls == [(0, 9)]
+def test_calls_within_calls_are_made_too():
+    inner = [partial(parallel.together, *[partial(int, i)] * 3) for i in range(3)]
+    assert parallel.together(*inner) == [[i] * 3 for i in range(3)]
 
 
 @pytest.mark.usefixtures("three_threads", "either_way")
 def test_an_error_on_another_thread_is_raised_here():
-    def loop(start: int, stop: int) -> None:
-        if start > 0:
+    all_three = threading.Barrier(3, timeout=60)
+
+    def call(number):
+        all_three.wait()
+        if number == 1:
             raise RuntimeError("on a worker")
 
     with pytest.raises(RuntimeError, match="on a worker"):
-        parallel.run(loop, 9, work=10**9)
+        parallel.together(*(partial(call, i) for i in range(3)))
+
+
+@numba.njit(nogil=True)
+def _write(start, stop, out, more, nothing):
+    """Where the range of each unit starts, and how often it was visited."""
+    for i in range(start, stop):
+        out[0, i] = start
+        out[1, i] += more[0] if nothing is None else 100
+
+
+@numba.njit(nogil=True)
+def write(where, *arguments):
+    return fork(where, _write, arguments)
+
+
+@numba.njit(nogil=True)
+def _fail(start, stop, first):
+    if start >= first:
+        raise ValueError("as an allocation that fails does")
+
+
+@numba.njit(nogil=True)
+def fail(where, *arguments):
+    return fork(where, _fail, arguments)
+
+
+@numba.njit(nogil=True)
+def _dwell(start, stop, seen):
+    """A range takes some milliseconds, so that no thread takes two."""
+    number = 1.0
+    for _ in range(3_000_000):
+        number = number * 0.999 + 0.5
+    for i in range(start, stop):
+        seen[i] = pthread_self() + (0 if number > 0 else 1)
+
+
+@numba.njit(nogil=True)
+def dwell(where, *arguments):
+    return fork(where, _dwell, arguments)
+
+
+@pytest.mark.usefixtures("three_threads", "either_way")
+@pytest.mark.parametrize("units", [0, 1, 2, 3, 7, 100])
+def test_ranges_make_up_all_units_once(units):
+    out = np.zeros((2, units))
+    parallel.run(write, units, out, (1,), None, work=10**9)
+    assert (out[1] == 1).all()
+    parts = max(1, min(3, units))
+    starts = {units * i // parts for i in range(parts)} if units else set()
+    assert set(out[0].tolist()) == starts
+
+
+@pytest.mark.usefixtures("three_threads", "either_way")
+def test_little_work_takes_one_thread():
+    out = np.zeros((2, 9))
+    parallel.run(write, 9, out, (1,), None, work=10)
+    assert out.tolist() == [[0] * 9, [1] * 9]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no POSIX threads here")
+@pytest.mark.usefixtures("three_threads", "either_way")
+def test_each_range_has_a_thread_of_its_own():
+    seen = np.zeros(3, np.int64)
+    parallel.run(dwell, 3, seen, work=10**9)
+    assert len(set(seen.tolist())) == 3
+
+
+@pytest.mark.usefixtures("three_threads", "either_way")
+@pytest.mark.parametrize("first", [0, 2])
+def test_a_range_that_fails_on_any_thread_is_heard_of(first):
+    with pytest.raises(MemoryError, match="not enough memory"):
+        parallel.run(fail, 3, first, work=10**9)
+    parallel.run(fail, 3, 3, work=10**9)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no processor affinity here")
@@ -93,7 +173,7 @@ def test_idle_threads_of_torch_spin_briefly_unless_the_user_says_otherwise():
 def test_a_second_process_compiles_nothing():
     code = """
 import torch
-from ingram.kernels import edge_gradients, edge_loops, edge_messages
+from ingram.kernels import edge_gradients, edge_loops, edge_messages, message_loops
 from ingram.kernels.adjacency import Adjacency
 from ingram.kernels.edge_attention import edge_attention
 edges = Adjacency(torch.tensor([0, 1, 2]), *(torch.zeros(2, dtype=torch.int32),) * 2)
@@ -105,7 +185,7 @@ rows = torch.zeros(1, dtype=torch.long)
 weights, scale = torch.randn(1, 1, 4), torch.ones(2)
 edge_messages.edge_messages(states, weights, rows, scale, edges).sum().backward()
 loops = (
-    edge_loops.forward, edge_gradients.backward, edge_messages._forward, edge_messages._backward
+    edge_loops.forward, edge_gradients.backward, message_loops.forward, message_loops.backward
 )
 for loop in loops:
     print(sum(loop.stats.cache_hits.values()), sum(loop.stats.cache_misses.values()))

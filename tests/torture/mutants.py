@@ -38,6 +38,7 @@ from ingram.models import MODELS, load_model
 from ingram.training import train
 from ingram.training.checkpoints import FORMAT, RunDirectory, load_checkpoint
 from ingram.training.config import dump_config, load_config
+from ingram.training.optimizer import ClippedAdamW
 from ingram.training.presets import PRESETS
 from ingram.training.state import State
 from tests.strategies import random_graph
@@ -146,7 +147,7 @@ class Seeds:
     def load_checkpoint(self, path: Path) -> None:
         config = tiny_query_config() if path.stem == "ingram-q" else tiny_run_config()
         model = MODELS[path.stem](config.model)
-        load_checkpoint(path, State(model, torch.optim.AdamW(model.parameters())))
+        load_checkpoint(path, State(model, ClippedAdamW(model.parameters())))
 
     def metrics(self, folder: Path, rng: random.Random) -> Path:
         data = (self.folder / "ingram" / "metrics.jsonl").read_bytes()

@@ -15,14 +15,14 @@ from tests.training.runs import DATASET
 def steps(monkeypatch):
     """The weights after every optimiser step, as they are made."""
     seen = []
-    original = loop.torch.optim.AdamW.step
+    original = loop.ClippedAdamW.step
 
     def noted(self, *args, **kwargs):
         result = original(self, *args, **kwargs)
         seen.append([p.detach().clone() for group in self.param_groups for p in group["params"]])
         return result
 
-    monkeypatch.setattr(loop.torch.optim.AdamW, "step", noted)
+    monkeypatch.setattr(loop.ClippedAdamW, "step", noted)
     return seen
 
 

@@ -6,6 +6,7 @@ from ingram.io.tensors import read_tensors, write_tensors
 from ingram.models import InGram
 from ingram.training.checkpoints import FORMAT, KEPT, RunDirectory, load_checkpoint
 from ingram.training.config import Config
+from ingram.training.optimizer import ClippedAdamW
 from ingram.training.stability import CollapseWatch
 from ingram.training.state import Progress, State
 from tests.tiny import tiny_config, tiny_run_config
@@ -14,7 +15,7 @@ from tests.tiny import tiny_config, tiny_run_config
 def new_state(seed=0, config=None):
     """A model and an optimiser with a step behind them."""
     model = InGram(config or tiny_config(), seed=seed)
-    optimizer = torch.optim.AdamW(model.parameters())
+    optimizer = ClippedAdamW(model.parameters())
     sum(p.square().sum() for p in model.parameters()).backward()
     optimizer.step()
     return State(model, optimizer, data={"graphs": []})

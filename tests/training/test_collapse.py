@@ -7,6 +7,7 @@ from ingram.errors import DivergedError
 from ingram.models import InGram
 from ingram.training import embedding_epochs
 from ingram.training.checkpoints import RunDirectory, load_checkpoint
+from ingram.training.optimizer import ClippedAdamW
 from ingram.training.state import State
 from tests.tiny import tiny_run_config
 from tests.training.runs import Diary, run_in
@@ -72,7 +73,7 @@ def test_a_recovery_takes_weights_and_optimiser_back_to_the_good_checkpoint(tmp_
 
 def state_in(checkpoint):
     model = InGram(tiny_run_config().model)
-    state = State(model, torch.optim.AdamW(model.parameters()))
+    state = State(model, ClippedAdamW(model.parameters()))
     load_checkpoint(checkpoint, state)
     return state
 

@@ -8,6 +8,7 @@ from ingram.models import InGram, InGramQ
 from ingram.training import config_from, fit, train
 from ingram.training.checkpoints import RunDirectory
 from ingram.training.learners import learner_of
+from ingram.training.optimizer import ClippedAdamW
 from ingram.training.state import State
 from ingram.training.validation import Validation
 from tests.tiny import tiny_config, tiny_query_config, tiny_query_model_config, tiny_run_config
@@ -71,7 +72,7 @@ def test_training_goes_on_from_the_first_weights(tmp_path):
     config = tiny_query_config(training__epochs=1, training__learning_rate=1e-6)
     run_from(tmp_path, start, config)
     model = first_model(seed=0)
-    RunDirectory(tmp_path).load(State(model, torch.optim.AdamW(model.parameters())))
+    RunDirectory(tmp_path).load(State(model, ClippedAdamW(model.parameters())))
     for one, other in zip(model.parameters(), start.parameters(), strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-4)
     assert not same_weights(model, start)

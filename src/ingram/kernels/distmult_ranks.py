@@ -17,6 +17,7 @@ from torch import Tensor
 from ingram.kernels import parallel
 from ingram.kernels.parallel import compiled
 from ingram.kernels.rank_counts import counts_by_part
+from ingram.kernels.teams import fork
 from ingram.kernels.vectors import count_above, count_same, fused, get, load, put, splat, total
 
 LANES, TILE = (0,) * 16, 6
@@ -55,11 +56,7 @@ def distmult_ranks(
     checks = queries.new_zeros(tiles)
     tensors = (queries, entities, answers, pointers, excluded, higher, equal, checks)
     arrays = parallel.arrays(*tensors)
-    parallel.run(
-        lambda start, stop: _count(start, stop, LANES, BLOCK, *arrays),
-        tiles,
-        work=len(higher) * len(entities) // 100,
-    )
+    parallel.run(_count, tiles, LANES, BLOCK, *arrays, work=len(higher) * len(entities) // 100)
     return higher[: len(answers)], equal[: len(answers)], checks
 
 
@@ -81,7 +78,12 @@ def _plain(
 
 
 @compiled
-def _count(
+def _count(where, *arguments):
+    return fork(where, _count_range, arguments)
+
+
+@compiled
+def _count_range(
     start, stop, lanes, bytes_, queries, entities, answers, pointers, excluded,
     higher, equal, checks,
 ):  # fmt: skip

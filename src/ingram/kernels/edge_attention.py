@@ -176,8 +176,12 @@ def _run(
     heads, draws, count, _, width = nodes.shape
     lanes, slope = lanes_of(width, WORD), arrays[0].dtype.type(SLOPE)
     parallel.run(
-        lambda start, stop: loop(start, stop, lanes, slope, mean_loop, *arrays),
+        loop,
         heads * draws,
+        lanes,
+        slope,
+        mean_loop,
+        *arrays,
         work=heads * draws * (edges + mean_loop * count),
     )
 

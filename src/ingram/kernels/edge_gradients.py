@@ -20,11 +20,17 @@ import numpy as np
 from ingram.kernels.edge_loops import KEY, QUERY, RESIDUAL, VALUE, fetch_ahead, pack
 from ingram.kernels.parallel import compiled_fast, inlined_fast
 from ingram.kernels.signs import add_where
+from ingram.kernels.teams import fork
 from ingram.kernels.vectors import get, load, put, splat, store, through_relu, total
 
 
 @compiled_fast
-def backward(
+def backward(where, *arguments):
+    return fork(where, _backward, arguments)
+
+
+@inlined_fast
+def _backward(
     start, stop, lanes, slope, mean_loop, grad, out, kept,
     nodes, kinds, attention, shift, pointers, kind_ids,
     out_pointers, destinations, out_kinds, places,
@@ -36,11 +42,13 @@ def backward(
     outgoing = (out_pointers, destinations, out_kinds, places)
     masked, means = np.empty((count, width), nodes.dtype), np.empty(count, nodes.dtype)
     edges = np.empty(kept.shape[2:], nodes.dtype)  # a weight gives way to its logit's gradient
-    buffer = np.empty(np.diff(out_pointers).max() if count else 0, nodes.dtype)
-    table, d_values, d_keys = np.empty((3, 0, width), nodes.dtype)
-    unshifted = np.zeros(width, nodes.dtype)
-    if kinds is not None:
-        table, d_values, d_keys = np.empty((3, kinds.shape[2], width), nodes.dtype)
+    most = 0
+    for v in range(count):
+        most = max(most, get(out_pointers, v + 1) - get(out_pointers, v))
+    buffer, unshifted = np.empty(most, nodes.dtype), np.zeros(width, nodes.dtype)
+    types = 0 if kinds is None else kinds.shape[2]
+    table = np.empty((types, width), nodes.dtype)
+    d_values, d_keys = np.empty_like(table), np.empty_like(table)
     for i in range(start, stop):
         h, s = i // draws, i % draws
         for e in range(edges.size):  # a slice would be copied number by number

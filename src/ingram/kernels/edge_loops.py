@@ -17,6 +17,7 @@ import numpy as np
 from ingram.kernels.exponential import exponentials
 from ingram.kernels.parallel import compiled_fast, inlined_fast
 from ingram.kernels.signs import put_signs
+from ingram.kernels.teams import fork
 from ingram.kernels.vectors import (
     get,
     larger,
@@ -56,7 +57,12 @@ def fetch_ahead(lanes, table, ends, e, width, c):
 
 
 @compiled_fast
-def forward(
+def forward(where, *arguments):
+    return fork(where, _forward, arguments)
+
+
+@inlined_fast
+def _forward(
     start, stop, lanes, slope, mean_loop,
     nodes, kinds, attention, bias, shift, pointers, sources, kind_ids, out, kept,
 ):  # fmt: skip

@@ -5,6 +5,9 @@ on the very threads of torch's matrix products: those spin for a while after a p
 keep any others off the cores. Elsewhere a pool of plain threads serves. Either way one number,
 ``torch.get_num_threads()``, governs products and loops alike. No two ranges write to the same
 place, so the number of threads does not change the bits.
+
+A loop has two functions: one for a range, and one that forks it, see
+:func:`ingram.kernels.teams.fork`, for :func:`run` to call.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numba
 import torch
@@ -33,7 +36,7 @@ inlined_fast = numba.njit(
 )
 """For what such a loop calls. A function of its own would be compiled alone by the process that
 compiles the loop, and along with the loop for those that read it from the disk: other bits."""
-SMALLEST_SHARE = 2_000
+SMALLEST_SHARE = 500
 """Work (edges, triples, scores / 100) below which another thread costs more than it brings."""
 
 
@@ -76,6 +79,13 @@ def _team(process: int) -> Callable[..., None] | None:
 
 
 @cache
+def _address(process: int) -> int:
+    """Of that call, or 0: compiled code makes it without the interpreter."""
+    team = _team(process)
+    return 0 if team is None else ctypes.cast(cast("Any", team), ctypes.c_void_p).value or 0
+
+
+@cache
 def _pool(process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=max(1, os.cpu_count() or 1), thread_name_prefix="ingram")
 
@@ -101,17 +111,24 @@ def together(*calls: Callable[[], Any]) -> list[Any]:
         waiting = [pool.submit(share) for _ in range(1, min(threads, len(calls)))]
         share()
         for task in waiting:
-            task.result()
+            if not task.cancel():  # of one that never began, all calls are made already
+                task.result()
     if errors:
         raise errors[0]
     return results
 
 
-def run(loop: Callable[[int, int], None], units: int, *, work: int) -> None:
-    """Call ``loop(start, stop)`` on ranges that make up ``units``, one a thread.
+def run(loop: Callable[..., bool], units: int, *arguments: Any, work: int) -> None:
+    """Call a loop of :mod:`ingram.kernels.teams` on ranges that make up ``units``, one a thread.
 
     Little ``work`` (edges, triples, scores / 100) takes fewer threads.
     """
-    parts = max(1, min(torch.get_num_threads(), units, work // SMALLEST_SHARE))
-    bounds = [units * i // parts for i in range(parts + 1)]
-    together(*(partial(loop, *ends) for ends in itertools.pairwise(bounds)))
+    threads, team = torch.get_num_threads(), _address(os.getpid())
+    parts = max(1, min(threads, units, work // SMALLEST_SHARE))
+    if parts == 1 or team:
+        whole = loop((team if parts > 1 else 0, threads, parts, 0, units), *arguments)
+    else:
+        ends = itertools.pairwise(units * i // parts for i in range(parts + 1))
+        whole = all(together(*(partial(loop, (0, 1, 1, *pair), *arguments) for pair in ends)))
+    if not whole:
+        raise MemoryError("not enough memory for a loop over the graph")

@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 
 from ingram.kernels import parallel
+from ingram.kernels.parallel import compiled
+from ingram.kernels.teams import fork
 
 BLOCK = 1 << 16
 
@@ -35,8 +37,11 @@ def rank_counts(
     higher, equal = answers.new_empty(len(answers)), answers.new_empty(len(answers))
     arrays = parallel.arrays(scores, answers, pointers, excluded)
     parallel.run(
-        lambda start, stop: _count(start, stop, *arrays, higher.numpy(), equal.numpy()),
+        _count,
         len(scores),
+        *arrays,
+        higher.numpy(),
+        equal.numpy(),
         work=scores.numel() // 100,
     )
     return higher, equal
@@ -68,8 +73,13 @@ def _plain(
     return ((scores > own) & open_).sum(1), ((scores == own) & open_).sum(1)
 
 
+@compiled
+def _count(where, *arguments):
+    return fork(where, _count_range, arguments)
+
+
 @numba.njit(nogil=True, fastmath={"reassoc"}, cache=True)
-def _count(start, stop, scores, answers, pointers, excluded, higher, equal):
+def _count_range(start, stop, scores, answers, pointers, excluded, higher, equal):
     for q in range(start, stop):
         row = scores[q]
         own = row[answers[q]]

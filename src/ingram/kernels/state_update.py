@@ -20,6 +20,7 @@ from torch.nn.functional import layer_norm
 
 from ingram.kernels import parallel
 from ingram.kernels.parallel import compiled
+from ingram.kernels.teams import fork
 from ingram.kernels.vectors import (
     fused,
     get,
@@ -91,11 +92,7 @@ def _updated(
     scales = states.new_empty(rows if keep else 0)
     tensors = (states, messages, own.T, other.T, bias, gain, shift, out, normal, scales)
     arrays, lanes = parallel.arrays(*tensors), lanes_of(width)
-    parallel.run(
-        lambda start, stop: _forward(start, stop, lanes, epsilon, *arrays),
-        rows,
-        work=rows * width // 16,
-    )
+    parallel.run(_forward, rows, lanes, epsilon, *arrays, work=rows * width // 16)
     return out, normal, scales
 
 
@@ -121,9 +118,7 @@ def _fused_backward(
     d_gain, d_shift = grad.new_zeros(2, blocks, width)
     arrays = parallel.arrays(grad, normal, scales, gain, shift, d_mixed, d_gain, d_shift)
     lanes = lanes_of(width)
-    parallel.run(
-        lambda start, stop: _backward(start, stop, lanes, *arrays), blocks, work=rows * width // 64
-    )
+    parallel.run(_backward, blocks, lanes, *arrays, work=rows * width // 64)
     return d_mixed, d_gain.sum(0), d_shift.sum(0)
 
 
@@ -160,7 +155,12 @@ _fused.register_autograd(_differentiate, setup_context=_remember)
 
 
 @compiled
-def _forward(
+def _forward(where, *arguments):
+    return fork(where, _forward_range, arguments)
+
+
+@compiled
+def _forward_range(
     start, stop, lanes, epsilon,
     states, messages, own, other, bias, gain, shift, out, normal, scales,
 ):  # fmt: skip
@@ -220,7 +220,14 @@ def _finish(lanes, epsilon, row, mixed, states, gain, shift, out, normal, scales
 
 
 @compiled
-def _backward(start, stop, lanes, grad, normal, scales, gain, shift, d_mixed, d_gain, d_shift):
+def _backward(where, *arguments):
+    return fork(where, _backward_range, arguments)
+
+
+@compiled
+def _backward_range(
+    start, stop, lanes, grad, normal, scales, gain, shift, d_mixed, d_gain, d_shift
+):
     """Blocks start : stop of rows."""
     rows, width = grad.shape
     share = grad.dtype.type(1 / width)

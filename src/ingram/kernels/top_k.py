@@ -8,6 +8,7 @@ from torch import Tensor
 
 from ingram.kernels import parallel
 from ingram.kernels.parallel import compiled
+from ingram.kernels.teams import fork
 
 FEW = 2**16
 """Scores that are sorted before a loop would have been loaded."""
@@ -31,11 +32,7 @@ def top_k(
     columns = torch.full((len(scores), k), -1)
     arrays = parallel.arrays(scores, best, columns)
     if k:
-        parallel.run(
-            lambda start, stop: _collect(start, stop, *arrays, floor),
-            len(scores),
-            work=scores.numel() // 100,
-        )
+        parallel.run(_collect, len(scores), *arrays, floor, work=scores.numel() // 100)
     return best, columns
 
 
@@ -47,7 +44,12 @@ def _plain(scores: Tensor, k: int, floor: float) -> tuple[Tensor, Tensor]:
 
 
 @compiled
-def _collect(start, stop, scores, best, columns, floor):
+def _collect(where, *arguments):
+    return fork(where, _collect_range, arguments)
+
+
+@compiled
+def _collect_range(start, stop, scores, best, columns, floor):
     """A heap of the k best so far, the worst at its root; nearly all scores end at one compare."""
     for q in range(start, stop):
         row, values, places = scores[q], best[q], columns[q]

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from ingram.kernels import parallel
-from ingram.kernels.parallel import compiled_fast
+from ingram.kernels.parallel import compiled_fast, inlined_fast
+from ingram.kernels.teams import fork
 from ingram.kernels.vectors import get, lanes_of, load, put, store, total
 
 CHANNELS = 16
@@ -33,11 +34,7 @@ def _fused(entities: Tensor, relations: Tensor, triples: Tensor) -> Tensor:
     scores = entities.new_empty(len(triples))
     arrays = parallel.arrays(entities, relations, triples, scores)
     lanes = lanes_of(entities.shape[1])
-    parallel.run(
-        lambda start, stop: _score(start, stop, lanes, *arrays),
-        len(triples),
-        work=len(triples) // 20,
-    )
+    parallel.run(_score, len(triples), lanes, *arrays, work=len(triples) // 20)
     return scores
 
 
@@ -55,11 +52,7 @@ def _fused_backward(
     # Triples share entities, channels share nothing: a thread takes all triples, some channels, so
     # two of them read the triples twice.
     lanes = lanes_of(entities.shape[1], CHANNELS)
-    parallel.run(
-        lambda start, stop: _scatter(start, stop, lanes, *arrays),
-        entities.shape[1] // len(lanes),
-        work=len(triples) // 40,
-    )
+    parallel.run(_scatter, entities.shape[1] // len(lanes), lanes, *arrays, work=len(triples) // 40)
     return d_entities, d_relations
 
 
@@ -80,7 +73,12 @@ _fused.register_autograd(_differentiate, setup_context=_remember)
 
 
 @compiled_fast
-def _score(start, stop, lanes, entities, relations, triples, scores):
+def _score(where, *arguments):
+    return fork(where, _score_range, arguments)
+
+
+@inlined_fast
+def _score_range(start, stop, lanes, entities, relations, triples, scores):
     width = entities.shape[1]
     for i in range(start, stop):
         h, r, t = get(triples, 3 * i), get(triples, 3 * i + 1), get(triples, 3 * i + 2)
@@ -92,7 +90,12 @@ def _score(start, stop, lanes, entities, relations, triples, scores):
 
 
 @compiled_fast
-def _scatter(start, stop, lanes, grad, entities, relations, triples, d_entities, d_relations):
+def _scatter(where, *arguments):
+    return fork(where, _scatter_range, arguments)
+
+
+@inlined_fast
+def _scatter_range(start, stop, lanes, grad, entities, relations, triples, d_entities, d_relations):
     """Blocks start : stop of the channels."""
     width = entities.shape[1]
     for i in range(len(grad)):

@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
-import torch
-
 from ingram.errors import DivergedError, RunError, WriteError
 from ingram.graph import Dataset
 from ingram.io.atomic import write_text
@@ -23,6 +21,7 @@ from ingram.training.interrupts import Interrupts
 from ingram.training.learners import learner_of
 from ingram.training.listener import Listener, Outcome
 from ingram.training.needs import ensure_training_fits
+from ingram.training.optimizer import ClippedAdamW
 from ingram.training.sources import Source, describe_data, want_same_data
 from ingram.training.state import State
 from ingram.training.steps import Steps
@@ -87,11 +86,10 @@ class _Run:
         model = MODELS[config.model.name](config.model, seed=self.settings.seed)
         if start is not None:
             model.load_state_dict(start.state_dict())
-        optimizer = torch.optim.AdamW(
+        optimizer = ClippedAdamW(
             model.parameters(),
             lr=self.settings.learning_rate,
             weight_decay=self.settings.weight_decay,
-            fused=True,
         )
         average = copy.deepcopy(model) if self.settings.averaging else None
         self.state = State(model, optimizer, average, data)

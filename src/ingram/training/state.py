@@ -14,6 +14,7 @@ from torch import Tensor
 from ingram.io.tensors import Shapes
 from ingram.models import InGram, InGramQ
 from ingram.models.base import identified, weights_of
+from ingram.training.optimizer import ClippedAdamW
 from ingram.training.stability import CollapseWatch
 
 Epoch = Annotated[int, Field(ge=0, le=10**9)]
@@ -74,7 +75,7 @@ class State:
     def __init__(
         self,
         model: InGram | InGramQ,
-        optimizer: torch.optim.Optimizer,
+        optimizer: ClippedAdamW,
         average: InGram | InGramQ | None = None,
         data: Mapping[str, Any] | None = None,
     ) -> None:
