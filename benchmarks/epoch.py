@@ -27,7 +27,7 @@ from ingram.models.config import ModelConfig
 from ingram.models.ingram import InGram
 from ingram.training.embedding_epochs import EmbeddingEpochs
 from ingram.training.objectives import margin_loss
-from ingram.training.optimizer import ClippedAdamW, clipping
+from ingram.training.optimizer import ClippedAdamW
 from ingram.training.presets import PAPER
 
 MODELS = {"ours": InGram, "reference": ReferenceInGram}
@@ -45,7 +45,7 @@ class Trainer:
         self.model, self.backend = model, backend
         self.epochs = EmbeddingEpochs(graph, self.config)
         kind = ClippedAdamW if backend == "fused" else torch.optim.AdamW
-        self.optimizer = kind(model.parameters(), lr=5e-4, weight_decay=0)
+        self.optimizer = kind(model.parameters(), lr=5e-4, weight_decay=0.0)
         self.number = 0
 
     def run_epoch(self) -> float:
@@ -60,8 +60,7 @@ class Trainer:
         self.optimizer.zero_grad()
         loss.backward()
         if isinstance(self.optimizer, ClippedAdamW):
-            norm = self.optimizer.gradient_norm()
-            self.optimizer.step(scale=clipping(norm, training.clip_norm))
+            self.optimizer.clipped_step(training.clip_norm)
         else:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), training.clip_norm)
             self.optimizer.step()

@@ -1,8 +1,8 @@
 """Settings of the process, made before torch is loaded. A value set by the user stands.
 
 Threads: GNU OpenMP, which runs torch's matrix products, keeps its idle threads spinning for
-milliseconds after each product. Whatever runs beside them, another process or a thread that makes
-the next step's graph, would fight them for the cores. A short spin costs the products nothing.
+milliseconds after each product. Whatever runs beside them, such as another process, would fight
+them for the cores. A short spin costs the products nothing.
 
 Memory: glibc hands arrays of a few megabytes back to the system when they are freed and fetches
 them anew in the next step, a page fault for every 4 KiB. Keeping them makes a step about a sixth

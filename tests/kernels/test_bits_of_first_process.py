@@ -9,7 +9,7 @@ import torch
 torch.set_num_threads(1)
 from ingram.models import InGram
 from ingram.training.learners import learner_of
-from ingram.training.optimizer import ClippedAdamW, clipping
+from ingram.training.optimizer import ClippedAdamW
 from ingram.training.presets import PAPER
 from tests.strategies import random_graph
 
@@ -20,7 +20,7 @@ for epoch in (1, 2):
     for loss in learner.losses(model, epoch):
         optimizer.zero_grad()
         loss.backward()
-        optimizer.step(scale=clipping(optimizer.gradient_norm(), 0.5))
+        optimizer.clipped_step(0.5)
         print(loss.item().hex(), sum(p.double().sum().item() for p in model.parameters()).hex())
 """
 

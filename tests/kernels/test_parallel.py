@@ -15,9 +15,10 @@ from ingram.kernels import parallel
 from ingram.kernels.teams import fork
 from tests.processes import run_python
 
-pthread_self = getattr(ctypes.CDLL(None), "pthread_self", None) if os.name != "nt" else None
-if pthread_self is not None:
+if os.name != "nt":
+    pthread_self, sched_yield = ctypes.CDLL(None).pthread_self, ctypes.CDLL(None).sched_yield
     pthread_self.restype, pthread_self.argtypes = ctypes.c_int64, []
+    sched_yield.restype, sched_yield.argtypes = ctypes.c_int, []
 
 
 @pytest.fixture
@@ -42,6 +43,8 @@ def test_loops_run_on_the_threads_of_torch_where_these_are_gnu_openmp():
         pytest.skip("torch has another OpenMP here")
     assert parallel._team(os.getpid()) is not None
     assert parallel._team(-1) is None  # another process
+    assert parallel._address(os.getpid()) > 0
+    assert parallel._address(-1) == 0
 
 
 @pytest.mark.usefixtures("three_threads", "either_way")
@@ -81,6 +84,32 @@ def test_an_error_on_another_thread_is_raised_here():
         parallel.together(*(partial(call, i) for i in range(3)))
 
 
+@pytest.mark.usefixtures("three_threads", "either_way")
+def test_ctrl_c_is_raised_before_another_error():
+    all_three = threading.Barrier(3, timeout=60)
+
+    def call(error):
+        all_three.wait()
+        raise error
+
+    errors = (RuntimeError(), KeyboardInterrupt(), RuntimeError())
+    with pytest.raises(KeyboardInterrupt):
+        parallel.together(*(partial(call, error) for error in errors))
+
+
+def test_ctrl_c_before_a_thread_has_begun_is_not_lost(three_threads, monkeypatch):
+    """It leaves what C has called, and C cannot hand it on."""
+
+    def team(share, *_):
+        other = threading.Thread(target=share, args=(None,))  # only another thread gets to it
+        other.start()
+        other.join()
+
+    monkeypatch.setattr(parallel, "_team", lambda process: team)
+    with pytest.raises(KeyboardInterrupt):
+        parallel.together(int, int)
+
+
 @numba.njit(nogil=True)
 def _write(start, stop, out, more, nothing):
     """Where the range of each unit starts, and how often it was visited."""
@@ -107,12 +136,12 @@ def fail(where, *arguments):
 
 @numba.njit(nogil=True)
 def _dwell(start, stop, seen):
-    """A range takes some milliseconds, so that no thread takes two."""
-    number = 1.0
-    for _ in range(3_000_000):
-        number = number * 0.999 + 0.5
-    for i in range(start, stop):
-        seen[i] = pthread_self() + (0 if number > 0 else 1)
+    """A range stays until all have begun, or for long; so no thread takes two."""
+    seen[start] = pthread_self()
+    for _ in range(10_000_000):
+        if seen.all():
+            break
+        sched_yield()
 
 
 @numba.njit(nogil=True)

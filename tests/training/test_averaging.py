@@ -15,14 +15,14 @@ from tests.training.runs import DATASET
 def steps(monkeypatch):
     """The weights after every optimiser step, as they are made."""
     seen = []
-    original = loop.ClippedAdamW.step
+    original = loop.ClippedAdamW.clipped_step
 
     def noted(self, *args, **kwargs):
         result = original(self, *args, **kwargs)
         seen.append([p.detach().clone() for group in self.param_groups for p in group["params"]])
         return result
 
-    monkeypatch.setattr(loop.ClippedAdamW, "step", noted)
+    monkeypatch.setattr(loop.ClippedAdamW, "clipped_step", noted)
     return seen
 
 

@@ -43,7 +43,7 @@ def test_ctrl_c_at_any_moment_resumes_exactly(tmp_path, monkeypatch, moment):
     wanted = straight(tmp_path / "straight")
     owner, name = {
         "ranking": (validation, "rank"),
-        "the optimiser's step": (loop.ClippedAdamW, "step"),
+        "the optimiser's step": (loop.ClippedAdamW, "clipped_step"),
         "preparing an epoch": (EmbeddingEpochs, "prepare"),
     }[moment]
     original, calls = getattr(owner, name), []

@@ -18,6 +18,7 @@ from numba import carray
 from numba.core import types
 from numba.extending import intrinsic
 from torch import Tensor
+from torch.autograd.graph import increment_version
 
 from ingram.graph import Ids
 from ingram.kernels import parallel
@@ -30,13 +31,19 @@ SIZE, GRADIENT, WEIGHTS, MEAN, SPREAD, COUNT = range(6)
 
 
 class Parameters:
-    """Tensors of one type, each with its gradient, moments and count of steps: all contiguous."""
+    """Rows of gradient, weights, two moments and count of steps, of one type and contiguous."""
 
     def __init__(self, rows: list[tuple[Tensor, ...]]) -> None:
         self.rows = rows  # the table knows but their addresses
+        dtype = rows[0][0].dtype
+        for row in rows:
+            sizes = {t.numel() for t in row[:-1]}
+            fit = len(sizes) == 1 and row[-1].numel() == 1
+            if not fit or not all(t.is_contiguous() and t.is_cpu and t.dtype == dtype for t in row):
+                raise ValueError(f"want contiguous tensors of one size and {dtype} on a CPU")
         table = [(row[0].numel(), *(t.data_ptr() for t in row)) for row in rows]
         self.table = np.array(table, np.int64).reshape(-1, 6)
-        self.like = np.empty(0, torch.empty(0, dtype=rows[0][0].dtype).numpy().dtype)
+        self.like = torch.empty(0, dtype=dtype).numpy()
         self.chunks = _chunks(tuple(row[0] for row in table))
 
     def gradient_norm(self) -> float:
@@ -53,6 +60,7 @@ class Parameters:
         _count(self.like, self.table, betas, corrections)
         factors = np.array([*betas, scale, rate, epsilon, 1 - rate * decay], self.like.dtype)
         self._run(_adam, corrections.astype(self.like.dtype), factors)
+        increment_version([row[WEIGHTS - 1] for row in self.rows])
 
     def _run(self, loop, *arguments: npt.NDArray) -> None:
         tables = (self.like, self.table, self.chunks)

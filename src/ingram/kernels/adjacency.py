@@ -77,8 +77,8 @@ class Outgoing:
     places: Tensor
 
 
-BYTES_A_TRIPLE = 150
-"""While the edges between entities and between relations are made."""
+BYTES_A_TRIPLE = 250
+"""While the edges between entities, those between relations and what implies what are made."""
 
 
 def entity_adjacency(
@@ -144,13 +144,10 @@ def _lay_out(triples, num_relations, self_loops, pointers, ordered):
         order[slot] = i
     for tail, inverse in ((2, 0), (0, num_relations)):
         for k in range(len(order)):
-            head, kind, end = (
-                triples[order[k], 2 - tail],
-                triples[order[k], 1],
-                triples[order[k], tail],
-            )
-            ordered[0, free[end]], ordered[1, free[end]] = head, kind + inverse
-            free[end] += 1
+            i = order[k]
+            slot = free[triples[i, tail]]
+            free[triples[i, tail]] = slot + 1
+            ordered[0, slot], ordered[1, slot] = triples[i, 2 - tail], triples[i, 1] + inverse
     if self_loops:
         for v in range(count):
             ordered[0, free[v]], ordered[1, free[v]] = v, 2 * num_relations

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
@@ -93,7 +94,7 @@ def _pool(process: int) -> ThreadPoolExecutor:
 def together(*calls: Callable[[], Any]) -> list[Any]:
     """What the calls return, each made by the next thread that is free, in their order."""
     results, threads = [None] * len(calls), torch.get_num_threads()
-    turns, errors = itertools.count(), list[BaseException]()
+    turns, errors, ended = itertools.count(), list[BaseException](), set[int]()
 
     def share(_: Any = None) -> None:
         try:
@@ -101,6 +102,7 @@ def together(*calls: Callable[[], Any]) -> list[Any]:
                 results[i] = calls[i]()
         except BaseException as error:  # C calls this: nothing may leave it
             errors.append(error)
+        ended.add(threading.get_ident())
 
     if min(threads, len(calls)) <= 1:
         share()
@@ -113,8 +115,10 @@ def together(*calls: Callable[[], Any]) -> list[Any]:
         for task in waiting:
             if not task.cancel():  # of one that never began, all calls are made already
                 task.result()
+    if threading.get_ident() not in ended:  # Ctrl-C, just as it was called
+        raise KeyboardInterrupt
     if errors:
-        raise errors[0]
+        raise next((e for e in errors if isinstance(e, KeyboardInterrupt)), errors[0])
     return results
 
 

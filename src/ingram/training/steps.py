@@ -9,7 +9,6 @@ import torch
 from ingram.training.config import TrainingConfig
 from ingram.training.diagnosis import bad_gradient, origin_of_loss
 from ingram.training.learners import Learner
-from ingram.training.optimizer import clipping
 from ingram.training.schedules import rate_at
 from ingram.training.state import State
 
@@ -39,11 +38,10 @@ class Steps:
             self._set_rate(number, len(losses) - 1)
             self.state.optimizer.zero_grad()
             loss.backward()
-            norm = self.state.optimizer.gradient_norm()
+            norm = self.state.optimizer.clipped_step(self.settings.clip_norm)
             if at := bad_gradient(model, norm):
                 self.trouble_at = at
                 return math.nan
-            self.state.optimizer.step(scale=clipping(norm, self.settings.clip_norm))
             if self.state.average is not None:
                 self._add_to_average(number)
         if number == 1:
