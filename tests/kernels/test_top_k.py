@@ -46,3 +46,16 @@ def test_long_rows_agree_whatever_the_order_they_come_in(k, threads):
 def test_a_transposed_table_is_read_by_its_rows():
     scores = torch.tensor([[1.0, 5.0], [3.0, 2.0], [2.0, 9.0]]).T
     assert top_k(scores, 1)[1].tolist() == [[1], [2]]
+
+
+@pytest.mark.parametrize("floor", [-torch.inf, 1.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_long_rows_with_many_equal_scores_agree_with_sorting(dtype, floor):
+    """Longer than a block of scores, and not a whole number of blocks."""
+    scores = torch.randint(-3, 40, (5, 1_037), generator=torch.Generator().manual_seed(0))
+    scores = scores.to(dtype)
+    scores[2] = -torch.inf
+    found, columns = top_k(scores, 9, floor=floor, backend="fused")
+    wanted, places = top_k(scores, 9, floor=floor, backend="plain")
+    assert torch.equal(found, wanted)
+    assert torch.equal(columns, places)

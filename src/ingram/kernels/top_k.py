@@ -9,7 +9,10 @@ from torch import Tensor
 from ingram.kernels import parallel
 from ingram.kernels.parallel import compiled
 from ingram.kernels.teams import fork
+from ingram.kernels.vectors import count_above, load
 
+LANES = (0,) * 32
+"""Scores that are looked at together."""
 FEW = 2**16
 """Scores that are sorted before a loop would have been loaded."""
 
@@ -50,20 +53,29 @@ def _collect(where, *arguments):
 
 @compiled
 def _collect_range(start, stop, scores, best, columns, floor):
-    """A heap of the k best so far, the worst at its root; nearly all scores end at one compare."""
+    """A heap of the k best so far, the worst at its root; nearly all scores end at one compare.
+
+    Once the heap is full, a block of scores does.
+    """
     for q in range(start, stop):
         row, values, places = scores[q], best[q], columns[q]
         k, count, low = len(values), 0, floor
-        for i in range(len(row)):
-            if not row[i] > low:  # a later column does not displace an equal one
-                continue
-            if count < k:
-                _rise(values, places, count, row[i], i)
-                count += 1
-            else:
-                _sink(values, places, k, row[i], i)
-            if count == k:
-                low = max(floor, values[0])
+        for begin in range(0, len(row), len(LANES)):
+            end = min(begin + len(LANES), len(row))
+            if count == k and end - begin == len(LANES):
+                block = load(scores, q * len(row) + begin, LANES)
+                if count_above(block, values[0]) == 0:
+                    continue
+            for i in range(begin, end):
+                if not row[i] > low:  # a later column does not displace an equal one
+                    continue
+                if count < k:
+                    _rise(values, places, count, row[i], i)
+                    count += 1
+                else:
+                    _sink(values, places, k, row[i], i)
+                if count == k:
+                    low = max(floor, values[0])
         # Taking the worst out again and again leaves the best in front.
         for last in range(count - 1, 0, -1):
             value, place = values[last], places[last]
